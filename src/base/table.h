@@ -14,9 +14,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include <uthash.h>
-
 #include <troupe/error.h>
+
+#include "base/memory.h"
+
+/* Out of memory is a result for the caller, and memory comes through our own door. */
+#define HASH_NONFATAL_OOM 1
+#define uthash_malloc(size) trp_alloc(size)
+#define uthash_free(block, size) trp_free(block)
+#include <uthash.h>
 
 typedef struct trp_table_entry {
     UT_hash_handle hh; /* Key (borrowed from the element), its size, its links. */

@@ -38,8 +38,9 @@ typedef struct trp_wheel_timer {
 } trp_wheel_timer_t;
 
 typedef struct trp_wheel {
-    uint64_t tick;    /* Every timer up to this tick has fired or is in `due`. */
-    size_t len;       /* Timers armed. */
+    uint64_t tick; /* Every timer up to this tick has fired or is in `due`. */
+    uint64_t base; /* Timers in slots are placed relative to it; see wheel.c. */
+    size_t len;    /* Timers armed. */
     bool advancing;
     trp_list_t due;    /* Armed when their time had already come; the next advance fires them. */
     trp_list_t firing; /* Taken out of a slot by the advance that is running. */
