@@ -1,0 +1,51 @@
+# SPDX-FileCopyrightText: The Troupe authors
+# SPDX-License-Identifier: Apache-2.0
+
+# The libraries that Troupe stands on; docs/dependencies.md says why each. scripts/bootstrap installs
+# their packages.
+
+find_package(PkgConfig REQUIRED)
+find_package(OpenSSL 3.0 REQUIRED COMPONENTS Crypto)
+pkg_check_modules(ZMQ REQUIRED IMPORTED_TARGET libzmq>=4.3)
+# The C library of MessagePack goes by three names.
+pkg_search_module(MSGPACK REQUIRED IMPORTED_TARGET msgpack-c msgpackc msgpack)
+# YAML for the node's configuration, JSON for the tools.
+pkg_check_modules(FYAML IMPORTED_TARGET libfyaml)
+pkg_check_modules(CYAML IMPORTED_TARGET libcyaml)
+pkg_check_modules(CJSON IMPORTED_TARGET libcjson)
+
+find_path(UTHASH_INCLUDE_DIR uthash.h REQUIRED)
+
+# For a consumer of the static library: what it must link and what troupe.pc requires privately.
+set(troupe_private_modules libzmq libcrypto ${MSGPACK_MODULE_NAME})
+set(troupe_private_libraries zmq crypto ${MSGPACK_LIBRARIES})
+set(troupe_dependencies PkgConfig::ZMQ PkgConfig::MSGPACK OpenSSL::Crypto)
+
+# The library links a YAML parser only if a source of it asks for one.
+file(GLOB_RECURSE troupe_all_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/src/*.c")
+function(troupe_uses_header header ret_uses)
+    set(uses FALSE)
+    foreach(source IN LISTS troupe_all_sources)
+        file(STRINGS "${source}" lines REGEX "^#include <${header}>")
+        if(lines)
+            set(uses TRUE)
+        endif()
+    endforeach()
+    set(${ret_uses} ${uses} PARENT_SCOPE)
+endfunction()
+
+macro(troupe_add_optional header module prefix library)
+    troupe_uses_header("${header}" uses)
+    if(uses)
+        if(NOT ${prefix}_FOUND)
+            message(FATAL_ERROR "${module} is missing: run scripts/bootstrap")
+        endif()
+        list(APPEND troupe_private_modules ${module})
+        list(APPEND troupe_private_libraries ${library})
+        list(APPEND troupe_dependencies PkgConfig::${prefix})
+    endif()
+endmacro()
+
+troupe_add_optional("libfyaml.h" libfyaml FYAML fyaml)
+troupe_add_optional("cyaml/cyaml.h" libcyaml CYAML cyaml)
+troupe_add_optional("cjson/cJSON.h" libcjson CJSON cjson)
