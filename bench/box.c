@@ -197,7 +197,7 @@ static void box_report_cost(bench_report_t *report, const char *name, double cos
     if (row == NULL) {
         return;
     }
-    sample.value = cost;
+    bench_sample_set(&sample, cost);
     sample.baseline = reference;
     bench_runs_add(&row->runs, &sample);
     bench_report_show(report, row);

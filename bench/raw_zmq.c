@@ -150,7 +150,7 @@ bool bench_raw_run_roundtrip(void *context, uint64_t messages, bench_sample_t *r
     if (ok) {
         ret_sample->messages = messages;
         ret_sample->elapsed_ns = bench_clock_now() - start;
-        ret_sample->value = (double)bench_histogram_quantile(histogram, 0.5);
+        bench_sample_set(ret_sample, (double)bench_histogram_quantile(histogram, 0.5));
         ret_sample->lost = answer.lost;
     }
     free(histogram);

@@ -58,7 +58,7 @@ void bench_report_value(bench_report_t *report, const char *bench, const char *n
     if (params != NULL) {
         row->params = *params;
     }
-    sample.value = value;
+    bench_sample_set(&sample, value);
     bench_runs_add(&row->runs, &sample);
     bench_report_show(report, row);
 }

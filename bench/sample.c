@@ -18,7 +18,7 @@ void bench_runs_init(bench_runs_t *runs)
 
 double bench_sample_value(const bench_sample_t *sample)
 {
-    if (sample->value > 0.0) {
+    if (sample->has_value) {
         return sample->value;
     }
     if (sample->elapsed_ns == 0) {

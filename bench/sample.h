@@ -15,7 +15,8 @@
 typedef struct bench_sample {
     uint64_t messages;   /* Deliveries (or operations) that the run consisted of. */
     uint64_t elapsed_ns; /* How long they took; messages over time is the value unless... */
-    double value;        /* ...this is not 0: the value in the measurement's own unit. */
+    bool has_value;      /* ...this says that... */
+    double value;        /* ...this is the value, in the measurement's own unit. */
     double baseline;     /* The bare twin's value in the same run; 0: there is none. */
     uint64_t lost;       /* Messages that were sent and never arrived, or arrived out of order. */
     uint64_t counted;    /* Messages that the allocations below belong to; 0: not counted. */
@@ -47,6 +48,13 @@ void bench_runs_add(bench_runs_t *runs, const bench_sample_t *sample);
 bench_spread_t bench_runs_values(const bench_runs_t *runs);
 double bench_runs_baseline(const bench_runs_t *runs); /* Median. */
 double bench_runs_ratio(const bench_runs_t *runs);    /* Median. */
+
+/* Gives the sample a value of its own. */
+static inline void bench_sample_set(bench_sample_t *sample, double value)
+{
+    sample->has_value = true;
+    sample->value = value;
+}
 
 /* Messages a second, or the sample's own value. */
 double bench_sample_value(const bench_sample_t *sample);

@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "actor_cases.h"
 #include "raw_zmq.h"
 #include "say.h"
 #include "worker.h"
@@ -16,6 +17,7 @@ static const struct {
     int (*run)(int fd);
 } worker_kinds[] = {
     {BENCH_RAW_KIND, bench_raw_worker},
+    {BENCH_ACTOR_MEMORY_KIND, bench_actor_memory_worker},
 };
 
 int bench_worker_main(const char *kind)

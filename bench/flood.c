@@ -1,0 +1,140 @@
+/* SPDX-FileCopyrightText: The Troupe authors
+ * SPDX-License-Identifier: Apache-2.0 */
+
+/* The flooder and the sink. */
+
+#include "flood.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "clock.h"
+
+#define FLOOD_BATCH_SIZE_MAX 65536u /* Bytes a batch: large messages go in smaller batches. */
+
+typedef struct sink {
+    const bench_node_t *node;
+    troupe_ref_t boss;
+    uint64_t expected, received, lost;
+    uint64_t next[BENCH_SINK_SENDERS_MAX];
+} sink_t;
+
+static troupe_err_t sink_init(troupe_actor_t *self, void *state, const void *args)
+{
+    bench_sink_args_t given;
+    (void)self;
+    memcpy(&given, args, sizeof(given));
+    ((sink_t *)state)->node = given.node;
+    return TROUPE_OK;
+}
+
+static void sink_answer(troupe_actor_t *self, const sink_t *sink, bench_op_t op)
+{
+    bench_order_t answer = {0};
+    answer.op = (uint32_t)op;
+    answer.count = sink->received;
+    answer.lost = sink->lost;
+    answer.time_ns = bench_clock_now();
+    bench_send_order(self, sink->node, sink->boss, &answer);
+}
+
+static void sink_arm(troupe_actor_t *self, sink_t *sink, const troupe_message_t *message)
+{
+    bench_order_t order;
+    memcpy(&order, message->body, sizeof(order));
+    sink->boss = message->sender;
+    sink->expected = order.count;
+    sink->received = sink->lost = 0;
+    memset(sink->next, 0, sizeof(sink->next));
+    sink_answer(self, sink, BENCH_OP_READY);
+}
+
+static troupe_err_t sink_receive(troupe_actor_t *self, void *state, const troupe_message_t *message)
+{
+    sink_t *sink = state;
+    bench_message_t body;
+    uint64_t *next;
+    if (message->type.id == sink->node->order.id) {
+        sink_arm(self, sink, message);
+        return TROUPE_OK;
+    }
+    memcpy(&body, message->body, sizeof(body));
+    next = &sink->next[body.client % BENCH_SINK_SENDERS_MAX];
+    sink->lost += body.sequence != *next;
+    *next = body.sequence + 1;
+    if (++sink->received == sink->expected) {
+        sink_answer(self, sink, BENCH_OP_DONE);
+    }
+    return TROUPE_OK;
+}
+
+const troupe_behavior_t bench_sink_behavior = {
+    .size = sizeof(troupe_behavior_t),
+    .name = "sink",
+    .state_size = sizeof(sink_t),
+    .init = sink_init,
+    .receive = sink_receive,
+};
+
+typedef struct flooder {
+    bench_flooder_args_t is;
+    unsigned char *body; /* is.size bytes, begun by a bench_message_t. */
+    uint64_t left, sequence;
+    uint32_t batch;
+} flooder_t;
+
+static troupe_err_t flooder_init(troupe_actor_t *self, void *state, const void *args)
+{
+    flooder_t *flooder = state;
+    (void)self;
+    memcpy(&flooder->is, args, sizeof(flooder->is));
+    flooder->body = calloc(1, flooder->is.size);
+    flooder->batch = FLOOD_BATCH_SIZE_MAX / flooder->is.size;
+    flooder->batch = flooder->batch > BENCH_BATCH ? BENCH_BATCH : flooder->batch;
+    flooder->batch = flooder->batch == 0 ? 1 : flooder->batch;
+    return flooder->body != NULL ? TROUPE_OK : TROUPE_ENOMEM;
+}
+
+static void flooder_stop(troupe_actor_t *self, void *state, troupe_err_t reason)
+{
+    (void)self;
+    (void)reason;
+    free(((flooder_t *)state)->body);
+}
+
+static void flooder_send(troupe_actor_t *self, flooder_t *flooder)
+{
+    const bench_message_t head = {flooder->sequence++, 0, flooder->is.client, 0};
+    memcpy(flooder->body, &head, sizeof(head));
+    bench_must(troupe_tell(self, flooder->is.to, flooder->is.type, flooder->body, flooder->is.size),
+               "flood");
+}
+
+static troupe_err_t flooder_receive(troupe_actor_t *self, void *state,
+                                    const troupe_message_t *message)
+{
+    flooder_t *flooder = state;
+    bench_order_t order;
+    memcpy(&order, message->body, sizeof(order));
+    if (order.op == BENCH_OP_GO) {
+        flooder->left = order.count;
+        flooder->sequence = 0;
+    }
+    for (uint32_t i = 0; i < flooder->batch && flooder->left > 0; i++, flooder->left--) {
+        flooder_send(self, flooder);
+    }
+    if (flooder->left > 0) {
+        order.op = BENCH_OP_MORE;
+        bench_send_order(self, flooder->is.node, troupe_self(self), &order);
+    }
+    return TROUPE_OK;
+}
+
+const troupe_behavior_t bench_flooder_behavior = {
+    .size = sizeof(troupe_behavior_t),
+    .name = "flooder",
+    .state_size = sizeof(flooder_t),
+    .init = flooder_init,
+    .receive = flooder_receive,
+    .stop = flooder_stop,
+};
