@@ -91,7 +91,6 @@ static bool memory_populate(bench_node_t *node, troupe_ref_t host, uint64_t acto
 int bench_actor_memory_worker(int fd)
 {
     const bench_node_t *self = NULL;
-    troupe_node_options_t options = TROUPE_NODE_OPTIONS_INIT;
     memory_answer_t answer = {0, 0, 0};
     memory_order_t order;
     bench_node_t node;
@@ -99,8 +98,7 @@ int bench_actor_memory_worker(int fd)
     if (!bench_worker_receive(fd, MEMORY_TAG, &order, sizeof(order))) {
         return 1;
     }
-    options.actors_max = 2 * MEMORY_ACTORS;
-    if (!bench_node_open(&options, order.dispatchers, &node)) {
+    if (!bench_node_open(NULL, order.dispatchers, &node)) {
         return 1;
     }
     self = &node;

@@ -158,10 +158,8 @@ static bool tree_measure(bench_context_t *context, const char *name, bool spread
     const bench_plan_t plan = {tree_run, &tree, NULL, NULL, 1, 0, true};
     bench_row_t *row = bench_report_add(context->report, "actor", name, "ms");
     branch_args_t args = {&tree.node, TREE_LEAVES, 0, spread};
-    troupe_node_options_t options = TROUPE_NODE_OPTIONS_INIT;
     bool ok;
-    options.actors_max = 4 * TREE_LEAVES;
-    if (row == NULL || !bench_node_open(&options, context->options->dispatchers, &tree.node)) {
+    if (row == NULL || !bench_node_open(NULL, context->options->dispatchers, &tree.node)) {
         return false;
     }
     bench_params_count(&row->params, "leaves", TREE_LEAVES);

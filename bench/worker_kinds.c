@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "actor_cases.h"
+#include "link_pair.h"
 #include "raw_zmq.h"
 #include "say.h"
 #include "worker.h"
@@ -17,6 +18,7 @@ static const struct {
     int (*run)(int fd);
 } worker_kinds[] = {
     {BENCH_RAW_KIND, bench_raw_worker},
+    {BENCH_LINK_KIND, bench_link_worker},
     {BENCH_ACTOR_MEMORY_KIND, bench_actor_memory_worker},
 };
 
