@@ -12,8 +12,7 @@
 _Noreturn void trp_assert_fail(const char *text, const char *file, int line) TRP_COLD;
 
 /* One condition each; never on a peer's input, an allocation or a system call. */
-#define TRP_ASSERT(cond)                                                                           \
-    (TRP_LIKELY(cond) ? (void)0 : trp_assert_fail(#cond, __FILE__, __LINE__))
+#define TRP_ASSERT(cond) (TRP_LIKELY(cond) ? (void)0 : trp_assert_fail(#cond, __FILE__, __LINE__))
 
 /* For the hottest paths: checked in debug and test builds, promised to nobody in release. */
 #ifdef NDEBUG

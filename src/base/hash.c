@@ -25,7 +25,8 @@ static inline uint64_t hash_fold(uint64_t a, uint64_t b)
 }
 
 /* Up to 16 bytes as two words in which every byte counts; they overlap where there are fewer. */
-static inline void hash_load_tail(const uint8_t *data, size_t size, uint64_t *ret_a, uint64_t *ret_b)
+static inline void hash_load_tail(const uint8_t *data, size_t size, uint64_t *ret_a,
+                                  uint64_t *ret_b)
 {
     if (size >= 8) {
         *ret_a = trp_load_le64(data);

@@ -101,10 +101,9 @@ bool trp_log_limit_pass(trp_log_limit_t *limit, uint64_t now_ns, uint64_t interv
     /* All relaxed: the numbers order nothing but themselves. Of several threads at the end of an
      * interval the one whose exchange succeeds passes. */
     uint64_t open = atomic_load_explicit(&limit->open_ns, memory_order_relaxed);
-    if (now_ns < open ||
-        !atomic_compare_exchange_strong_explicit(&limit->open_ns, &open,
-                                                 trp_clock_add(now_ns, interval_ns),
-                                                 memory_order_relaxed, memory_order_relaxed)) {
+    if (now_ns < open || !atomic_compare_exchange_strong_explicit(
+                             &limit->open_ns, &open, trp_clock_add(now_ns, interval_ns),
+                             memory_order_relaxed, memory_order_relaxed)) {
         atomic_fetch_add_explicit(&limit->suppressed, 1, memory_order_relaxed);
         return false;
     }

@@ -13,10 +13,11 @@
 #include "base/attr.h"
 #include "base/text.h"
 
-static const char *const log_level_names[] = {"?", "trace", "debug", "info", "warn", "error", "off"};
-static const char *const log_room_names[] = {"base",   "actor",    "link",   "gateway",
-                                             "cluster", "pubsub",   "reliable", "entity",
-                                             "rpc",    "hub",      "node",   "user"};
+static const char *const log_level_names[] = {"?",    "trace", "debug", "info",
+                                              "warn", "error", "off"};
+static const char *const log_room_names[] = {"base",    "actor",  "link",     "gateway",
+                                             "cluster", "pubsub", "reliable", "entity",
+                                             "rpc",     "hub",    "node",     "user"};
 
 _Static_assert(TRP_ARRAY_LEN(log_room_names) == TROUPE_LOG_ROOM_COUNT, "each room has a name");
 _Static_assert(TRP_ARRAY_LEN(log_level_names) == TROUPE_LOG_OFF + 1, "each level has a name");

@@ -32,7 +32,10 @@ typedef struct check_case {
     void (*run)(void);
 } check_case_t;
 
-#define CHECK_CASE(function) {#function, function}
+#define CHECK_CASE(function)                                                                       \
+    {                                                                                              \
+#function, function                                                                        \
+    }
 
 int check_main(const char *suite, const check_case_t *cases, size_t len, int argc, char **argv);
 
@@ -80,8 +83,7 @@ bool check_fail(check_place_t place, const char *format, ...) TRP_PRINTF(2, 3);
 #define CHECK_LE_U64(a, b) CHECK_U64_OP(a, <=, b)
 #define CHECK_GT_U64(a, b) CHECK_U64_OP(a, >, b)
 #define CHECK_GE_U64(a, b) CHECK_U64_OP(a, >=, b)
-#define CHECK_EQ_I64(a, b)                                                                         \
-    check_i64(CHECK_HERE, (int64_t)(a), "==", (int64_t)(b), #a " == " #b)
+#define CHECK_EQ_I64(a, b) check_i64(CHECK_HERE, (int64_t)(a), "==", (int64_t)(b), #a " == " #b)
 #define CHECK_EQ_PTR(a, b)                                                                         \
     check_u64(CHECK_HERE, (uint64_t)(uintptr_t)(a), "==", (uint64_t)(uintptr_t)(b), #a " == " #b)
 #define CHECK_NEAR(a, b, tolerance) check_double(CHECK_HERE, (a), (b), (tolerance), #a " ~ " #b)
@@ -93,8 +95,7 @@ bool check_fail(check_place_t place, const char *format, ...) TRP_PRINTF(2, 3);
 #define CHECK_ERR(err, expected) check_err(CHECK_HERE, (err), (expected), #err)
 
 #define REQUIRE(cond) ((void)check_true(CHECK_HERE_FATAL, (cond), #cond))
-#define REQUIRE_NOT_NULL(ptr)                                                                      \
-    ((void)check_true(CHECK_HERE_FATAL, (ptr) != NULL, #ptr " != NULL"))
+#define REQUIRE_NOT_NULL(ptr) ((void)check_true(CHECK_HERE_FATAL, (ptr) != NULL, #ptr " != NULL"))
 #define REQUIRE_OK(err) ((void)check_err(CHECK_HERE_FATAL, (err), TROUPE_OK, #err))
 #define REQUIRE_EQ_U64(a, b)                                                                       \
     ((void)check_u64(CHECK_HERE_FATAL, (uint64_t)(a), "==", (uint64_t)(b), #a " == " #b))
@@ -113,7 +114,7 @@ void check_rest(void);
 /* Whether `cond` becomes true within `timeout_ms` (times check_slowness()). */
 #define CHECK_WAIT(cond, timeout_ms)                                                               \
     __extension__({                                                                                \
-        uint64_t check_end = check_now_ms() + (uint64_t)(timeout_ms) * check_slowness();           \
+        uint64_t check_end = check_now_ms() + (uint64_t)(timeout_ms)*check_slowness();             \
         bool check_held = (cond);                                                                  \
         while (!check_held && check_now_ms() < check_end) {                                        \
             check_rest();                                                                          \
