@@ -47,8 +47,8 @@ target_compile_options(
               -fno-semantic-interposition
               -fno-plt
               -fno-common
-              # No build path in what is shipped: assertions name files by their place in the house.
-              -ffile-prefix-map=${PROJECT_SOURCE_DIR}/=)
+              # Assertions name files by their place in the house.
+              -fmacro-prefix-map=${PROJECT_SOURCE_DIR}/=)
 
 if(TROUPE_SANITIZE)
     target_compile_options(

@@ -22,7 +22,11 @@ set(troupe_private_libraries zmq crypto ${MSGPACK_LIBRARIES})
 set(troupe_dependencies PkgConfig::ZMQ PkgConfig::MSGPACK OpenSSL::Crypto)
 
 # The library links a YAML parser only if a source of it asks for one.
-file(GLOB_RECURSE troupe_all_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/src/*.c")
+set(troupe_all_sources "")
+foreach(room IN LISTS TROUPE_ROOMS)
+    file(GLOB_RECURSE room_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/src/${room}/*.c")
+    list(APPEND troupe_all_sources ${room_sources})
+endforeach()
 function(troupe_uses_header header ret_uses)
     set(uses FALSE)
     foreach(source IN LISTS troupe_all_sources)

@@ -12,7 +12,11 @@ if(CMAKE_CXX_COMPILER AND NOT TROUPE_SANITIZE AND NOT TROUPE_COVERAGE)
 endif()
 
 file(GLOB public_headers CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/include/troupe/*.h")
-file(GLOB_RECURSE inner_headers CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/src/*.h")
+set(inner_headers "")
+foreach(room IN LISTS TROUPE_ROOMS)
+    file(GLOB_RECURSE room_headers CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/src/${room}/*.h")
+    list(APPEND inner_headers ${room_headers})
+endforeach()
 
 # Twice the same header, and a declaration, because an empty file is no C.
 function(troupe_header_source header base extension ret_source)
