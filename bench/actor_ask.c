@@ -210,7 +210,8 @@ static bool asking_run(void *context, uint64_t messages, bench_sample_t *ret_sam
 static bool asking_measure(bench_context_t *context, const char *name, uint32_t target_dispatcher)
 {
     asking_t asking = {0};
-    const bench_plan_t plan = {asking_run, &asking, NULL, NULL, 4 * ASK_LEN, 0, false};
+    const bench_plan_t plan = {
+        .run = asking_run, .context = &asking, .messages_start = 4 * ASK_LEN};
     bench_row_t *row = bench_report_add(context->report, "actor", name, "ask/s");
     leader_args_t args;
     bool ok;

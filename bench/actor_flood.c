@@ -25,8 +25,8 @@ typedef struct flood {
 static bool flood_spawn(flood_t *flood, uint32_t sink_place, uint32_t sender_place)
 {
     bench_sink_args_t sink = {&flood->node};
-    bench_flooder_args_t sender = {&flood->node, {0, 0}, flood->node.message,
-                                   sizeof(bench_message_t), 0};
+    bench_flooder_args_t sender = {
+        &flood->node, {0, 0}, flood->node.message, sizeof(bench_message_t), 0};
     bool ok = bench_node_spawn(&flood->node, &bench_sink_behavior, sink_place, &sink, sizeof(sink),
                                &flood->sink);
     if (sender_place == TROUPE_PLACE(1) && flood->node.dispatchers < 2) {
@@ -74,7 +74,7 @@ static bool flood_measure(bench_context_t *context, const char *name, uint32_t l
                           uint32_t sink_place, uint32_t sender_place)
 {
     flood_t flood = {.len = len};
-    const bench_plan_t plan = {flood_run, &flood, NULL, NULL, 20000, 0, false};
+    const bench_plan_t plan = {.run = flood_run, .context = &flood, .messages_start = 20000};
     bench_row_t *row = bench_report_add(context->report, "actor", name, "msg/s");
     bool ok;
     if (row == NULL || !bench_node_open(NULL, context->options->dispatchers, &flood.node)) {
@@ -99,6 +99,5 @@ bool bench_actor_oneway_across(bench_context_t *context)
 
 bool bench_actor_fanin(bench_context_t *context)
 {
-    return flood_measure(context, "fanin", FLOOD_FANIN, TROUPE_PLACE_DEFAULT,
-                         TROUPE_PLACE_DEFAULT);
+    return flood_measure(context, "fanin", FLOOD_FANIN, TROUPE_PLACE_DEFAULT, TROUPE_PLACE_DEFAULT);
 }

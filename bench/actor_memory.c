@@ -134,7 +134,8 @@ static bool memory_run(void *context, uint64_t messages, bench_sample_t *ret_sam
 
 bool bench_actor_memory(bench_context_t *context)
 {
-    const bench_plan_t plan = {memory_run, context, NULL, NULL, MEMORY_ACTORS, 0, true};
+    const bench_plan_t plan = {
+        .run = memory_run, .context = context, .messages_start = MEMORY_ACTORS, .fixed = true};
     bench_row_t *row = bench_report_add(context->report, "actor", "memory", "bytes/actor");
     if (row == NULL) {
         return false;

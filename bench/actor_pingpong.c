@@ -165,11 +165,11 @@ static bool pairs_run(void *context, uint64_t messages, bench_sample_t *ret_samp
     return true;
 }
 
-static bool pairs_measure(bench_context_t *context, const char *name, uint32_t len,
-                          uint32_t window, bool across)
+static bool pairs_measure(bench_context_t *context, const char *name, uint32_t len, uint32_t window,
+                          bool across)
 {
     pairs_t pairs = {.len = len, .window = window, .across = across};
-    const bench_plan_t plan = {pairs_run, &pairs, NULL, NULL, 20000, 0, false};
+    const bench_plan_t plan = {.run = pairs_run, .context = &pairs, .messages_start = 20000};
     bench_row_t *row = bench_report_add(context->report, "actor", name, "msg/s");
     bool ok;
     if (row == NULL || !bench_node_open(NULL, context->options->dispatchers, &pairs.node)) {

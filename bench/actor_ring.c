@@ -118,7 +118,7 @@ static bool ring_run(void *context, uint64_t messages, bench_sample_t *ret_sampl
 static bool ring_measure(bench_context_t *context, const char *name, bool across)
 {
     ring_t ring;
-    const bench_plan_t plan = {ring_run, &ring, NULL, NULL, 5000, 0, false};
+    const bench_plan_t plan = {.run = ring_run, .context = &ring, .messages_start = 5000};
     bench_row_t *row = bench_report_add(context->report, "actor", name, "msg/s");
     bool ok;
     memset(&ring, 0, sizeof(ring));
@@ -127,8 +127,8 @@ static bool ring_measure(bench_context_t *context, const char *name, bool across
     }
     bench_params_count(&row->params, "actors", RING_LEN);
     bench_params_count(&row->params, "dispatchers", ring.node.dispatchers);
-    ok = ring_spawn(&ring, across ? ring.node.dispatchers : 1) &&
-         bench_measure(context, &plan, row);
+    ok =
+        ring_spawn(&ring, across ? ring.node.dispatchers : 1) && bench_measure(context, &plan, row);
     bench_node_close(&ring.node);
     return ok;
 }

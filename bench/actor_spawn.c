@@ -125,7 +125,7 @@ static bool spawning_run(void *context, uint64_t messages, bench_sample_t *ret_s
 static bool spawning_measure(bench_context_t *context, const char *name, uint32_t place)
 {
     spawning_t spawning = {0};
-    const bench_plan_t plan = {spawning_run, &spawning, NULL, NULL, 5000, 0, false};
+    const bench_plan_t plan = {.run = spawning_run, .context = &spawning, .messages_start = 5000};
     bench_row_t *row = bench_report_add(context->report, "actor", name, "actor/s");
     mother_args_t args = {&spawning.node, place};
     bool ok;

@@ -65,8 +65,7 @@ static troupe_err_t branch_init(troupe_actor_t *self, void *state, const void *a
     if (branch->is.leaves == 1) {
         branch_tell_sum(self, branch, branch->is.first);
     } else {
-        branch_spawn(self, branch,
-                     branch->is.spread ? TROUPE_PLACE_DEFAULT : TROUPE_PLACE_SAME);
+        branch_spawn(self, branch, branch->is.spread ? TROUPE_PLACE_DEFAULT : TROUPE_PLACE_SAME);
     }
     return TROUPE_OK;
 }
@@ -155,7 +154,8 @@ static bool tree_run(void *context, uint64_t messages, bench_sample_t *ret_sampl
 static bool tree_measure(bench_context_t *context, const char *name, bool spread)
 {
     tree_t tree = {0};
-    const bench_plan_t plan = {tree_run, &tree, NULL, NULL, 1, 0, true};
+    const bench_plan_t plan = {
+        .run = tree_run, .context = &tree, .messages_start = 1, .fixed = true};
     bench_row_t *row = bench_report_add(context->report, "actor", name, "ms");
     branch_args_t args = {&tree.node, TREE_LEAVES, 0, spread};
     bool ok;

@@ -24,9 +24,9 @@ static void main_show_host(void)
     bench_host_read(&host);
     (void)printf("OS          %s\nprocessors  %u x %s\nclock       %.0f MHz\n", host.os,
                  host.processors, host.processor, host.clock_mhz);
-    (void)printf("mallocs     %s\n\n",
-                 bench_alloc_is_counted() ? "counted by an interposed allocator"
-                                          : "not counted: a sanitizer has the allocator");
+    (void)printf("mallocs     %s\n\n", bench_alloc_is_counted()
+                                           ? "counted by an interposed allocator"
+                                           : "not counted: a sanitizer has the allocator");
 }
 
 static bool main_run_cases(bench_context_t *context, const bench_command_t *command)

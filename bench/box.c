@@ -160,9 +160,9 @@ static double box_speed(double reference, double cost)
 
 static double box_scale(const bench_box_t *box)
 {
-    const double speed = cbrt(box_speed(BOX_MALLOC_NS, box->malloc_ns) *
-                              box_speed(BOX_HOP_NS, box->hop_ns) *
-                              box_speed(BOX_WAKE_NS, box->wake_ns));
+    const double speed =
+        cbrt(box_speed(BOX_MALLOC_NS, box->malloc_ns) * box_speed(BOX_HOP_NS, box->hop_ns) *
+             box_speed(BOX_WAKE_NS, box->wake_ns));
     return fmax(BOX_SCALE_MIN, speed);
 }
 

@@ -16,7 +16,8 @@
 #define HOST_LINE_SIZE_MAX 512
 
 /* Finds the first line of a file that begins with `key` and copies what follows its separator. */
-static bool host_find(const char *path, const char *key, char separator, char *ret_text, size_t size)
+static bool host_find(const char *path, const char *key, char separator, char *ret_text,
+                      size_t size)
 {
     char line[HOST_LINE_SIZE_MAX];
     bool found = false;

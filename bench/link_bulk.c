@@ -87,7 +87,8 @@ static bool bulk_run(void *context, uint64_t messages, bench_sample_t *ret_sampl
 bool bench_link_bulk(bench_context_t *context)
 {
     bulk_t bulk;
-    const bench_plan_t plan = {bulk_run, &bulk, NULL, NULL, BULK_PROBES_MIN, 0, false};
+    const bench_plan_t plan = {
+        .run = bulk_run, .context = &bulk, .messages_start = BULK_PROBES_MIN};
     bench_row_t *row = bench_report_add(context->report, "link", "bulk-roundtrip-p99", "ms");
     bool ok;
     memset(&bulk, 0, sizeof(bulk));

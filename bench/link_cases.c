@@ -40,8 +40,8 @@ static void link_count(bench_sample_t *sample, const bench_counts_t *here,
         return;
     }
     sample->counted = sample->messages;
-    sample->allocs = now.allocs.troupe - here->allocs.troupe + there_after->allocs.troupe -
-                     there->allocs.troupe;
+    sample->allocs =
+        now.allocs.troupe - here->allocs.troupe + there_after->allocs.troupe - there->allocs.troupe;
     sample->zmq_allocs =
         now.allocs.zmq - here->allocs.zmq + there_after->allocs.zmq - there->allocs.zmq;
     sample->zmq_frames = now.frames - here->frames + there_after->frames - there->frames;
@@ -151,9 +151,13 @@ static void link_report_frames(const bench_context_t *context, const bench_row_t
 static bool link_measure(const bench_context_t *context, bool roundtrip, uint64_t size, bool curve)
 {
     link_run_t run;
-    const bench_plan_t plan = {roundtrip ? link_run_roundtrip : link_run_oneway, &run,
-                               roundtrip ? bench_raw_run_roundtrip : bench_raw_run_oneway, &run.raw,
-                               size > BENCH_LINK_LARGE ? 50 : 2000, 0, false};
+    const bench_plan_t plan = {
+        .run = roundtrip ? link_run_roundtrip : link_run_oneway,
+        .context = &run,
+        .baseline = roundtrip ? bench_raw_run_roundtrip : bench_raw_run_oneway,
+        .baseline_context = &run.raw,
+        .messages_start = size > BENCH_LINK_LARGE ? 50 : 2000,
+    };
     bench_row_t *row = link_row(context, roundtrip ? "roundtrip-p50" : "oneway",
                                 roundtrip ? "ns" : "msg/s", size, curve);
     bool ok;
@@ -179,8 +183,8 @@ static bool link_measure_all(bench_context_t *context, bool roundtrip)
         sizes = &context->options->sizes;
     }
     for (size_t i = 0; i < sizes->len; i++) {
-        const uint64_t size = sizes->values[i] < sizeof(bench_message_t) ? sizeof(bench_message_t)
-                                                                         : sizes->values[i];
+        const uint64_t size =
+            sizes->values[i] < sizeof(bench_message_t) ? sizeof(bench_message_t) : sizes->values[i];
         if (curve == 0 || (curve & BENCH_CURVE_OFF) != 0) {
             ok = link_measure(context, roundtrip, size, false) && ok;
         }

@@ -32,8 +32,8 @@ typedef struct bench_link_answer {
 typedef struct bench_link_pair {
     bench_node_t node;
     bench_worker_t worker;
-    troupe_ref_t sink; /* In the worker: bench_sink_behavior. */
-    troupe_ref_t echo; /* In the worker: answers each message with itself. */
+    troupe_ref_t sink;      /* In the worker: bench_sink_behavior. */
+    troupe_ref_t echo;      /* In the worker: answers each message with itself. */
     troupe_ref_t bulk_sink; /* In the worker: answers each message with a bench_message_t. */
 } bench_link_pair_t;
 

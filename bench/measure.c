@@ -106,6 +106,8 @@ bool bench_measure(const bench_context_t *context, const bench_plan_t *plan, ben
         bench_complain("%s %s could not be measured", row->bench, row->name);
         return false;
     }
-    bench_report_show(context->report, row);
+    if (!plan->quiet) {
+        bench_report_show(context->report, row);
+    }
     return true;
 }

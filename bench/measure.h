@@ -24,6 +24,7 @@ typedef struct bench_plan {
     void *baseline_context;
     uint64_t messages_start; /* Size of the first warm-up run. */
     uint64_t messages_max;   /* 0: no limit. */
+    bool quiet;              /* The row is not shown: the case has a table of its own. */
     bool fixed;              /* Runs have messages_start messages, however long that takes. */
 } bench_plan_t;
 

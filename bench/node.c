@@ -88,8 +88,7 @@ bool bench_node_spawn(bench_node_t *node, const troupe_behavior_t *behavior, uin
     options.place = place;
     options.args = args;
     options.args_size = args_size;
-    return !node_failed(troupe_node_spawn(node->node, behavior, &options, ret_ref),
-                        behavior->name);
+    return !node_failed(troupe_node_spawn(node->node, behavior, &options, ret_ref), behavior->name);
 }
 
 bool bench_node_order(bench_node_t *node, troupe_ref_t to, const bench_order_t *order)

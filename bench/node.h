@@ -43,6 +43,7 @@ typedef enum bench_op {
     BENCH_OP_MORE,      /* To oneself: go on sending. */
     BENCH_OP_DONE,      /* Answer: all sent, or all received. */
     BENCH_OP_PEER,      /* `peer` is who to talk to. */
+    BENCH_OP_PROBE,     /* Send one message with its time. */
     BENCH_OP_STOP,      /* End what GO began. */
 } bench_op_t;
 

@@ -27,8 +27,8 @@
 typedef enum option_kind {
     OPTION_FLAG,
     OPTION_TEXT,
-    OPTION_COUNT,  /* A number from 1 to max. */
-    OPTION_LIST,   /* Numbers from 1 to max, comma-separated. */
+    OPTION_COUNT, /* A number from 1 to max. */
+    OPTION_LIST,  /* Numbers from 1 to max, comma-separated. */
     OPTION_SECONDS,
     OPTION_CHOICE, /* One or several words. */
 } option_kind_t;
@@ -74,16 +74,16 @@ static const option_spec_t option_specs[] = {
      OPTION_FIELD(json), 0, NULL},
     {"plot", "FILE", "draw a chart into FILE (.svg or .png) with gnuplot", OPTION_TEXT,
      OPTION_MEASURING, OPTION_FIELD(plot), 0, NULL},
-    {"case", "NAME,...", "run only these cases", OPTION_TEXT, OPTION_MEASURING,
-     OPTION_FIELD(cases), 0, NULL},
-    {"runs", "N", "measured runs of each case, after a warm-up (5)", OPTION_COUNT,
-     OPTION_MEASURING, OPTION_FIELD(runs), BENCH_RUNS_MAX, NULL},
-    {"seconds", "S", "length of a run (1)", OPTION_SECONDS, OPTION_MEASURING,
-     OPTION_FIELD(seconds), 0, NULL},
+    {"case", "NAME,...", "run only these cases", OPTION_TEXT, OPTION_MEASURING, OPTION_FIELD(cases),
+     0, NULL},
+    {"runs", "N", "measured runs of each case, after a warm-up (5)", OPTION_COUNT, OPTION_MEASURING,
+     OPTION_FIELD(runs), BENCH_RUNS_MAX, NULL},
+    {"seconds", "S", "length of a run (1)", OPTION_SECONDS, OPTION_MEASURING, OPTION_FIELD(seconds),
+     0, NULL},
     {"messages", "N", "messages a client (or a run) instead of a length", OPTION_COUNT,
      OPTION_MEASURING, OPTION_FIELD(messages), OPTIONS_MESSAGES_MAX, NULL},
-    {"dispatchers", "N", "dispatchers of a node (one a processor)", OPTION_COUNT,
-     OPTION_MEASURING, OPTION_FIELD(dispatchers), OPTIONS_DISPATCHERS_MAX, NULL},
+    {"dispatchers", "N", "dispatchers of a node (one a processor)", OPTION_COUNT, OPTION_MEASURING,
+     OPTION_FIELD(dispatchers), OPTIONS_DISPATCHERS_MAX, NULL},
     {"clients", "N,...", "client counts (1,5,10,15,20,25,30)", OPTION_LIST, BENCH_COMMAND_PUBSUB,
      OPTION_FIELD(clients), OPTIONS_CLIENTS_MAX, NULL},
     {"published", NULL, "the published counts: 100,000 (pingpong), 200,000 (oneway) a client",
@@ -335,8 +335,7 @@ static void option_help_line(const option_spec_t *spec)
 
 void bench_options_help(const char *command_name)
 {
-    const bench_command_t *command =
-        command_name != NULL ? bench_command_find(command_name) : NULL;
+    const bench_command_t *command = command_name != NULL ? bench_command_find(command_name) : NULL;
     if (command == NULL) {
         (void)printf("Usage: troupe-bench COMMAND [OPTION...]\n\nCommands:\n");
         bench_command_list();

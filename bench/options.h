@@ -40,9 +40,9 @@ typedef struct bench_options {
     uint64_t messages; /* A client or a run; 0: as many as `seconds` take. */
     double seconds;    /* At least this long a run. */
     uint64_t nodes;
-    uint64_t dispatchers;   /* 0: one a processor. */
-    bench_list_t clients;   /* Empty: 1, 5, 10, 15, 20, 25, 30. */
-    bench_list_t sizes;     /* Bytes; empty: the link benchmark's own. */
+    uint64_t dispatchers; /* 0: one a processor. */
+    bench_list_t clients; /* Empty: 1, 5, 10, 15, 20, 25, 30. */
+    bench_list_t sizes;   /* Bytes; empty: the link benchmark's own. */
     unsigned placement, shape, load, by, curve;
 } bench_options_t;
 

@@ -81,8 +81,9 @@ static size_t plot_write_bars(FILE *script, const bench_report_t *report)
             bars++;
         }
     }
-    (void)fprintf(script, "END\nset style fill solid 0.6\nset boxwidth 0.7\nset xtics rotate by -40\n"
-                          "plot $bars using 0:2:xtic(1) with boxes notitle\n");
+    (void)fprintf(script,
+                  "END\nset style fill solid 0.6\nset boxwidth 0.7\nset xtics rotate by -40\n"
+                  "plot $bars using 0:2:xtic(1) with boxes notitle\n");
     return bars;
 }
 

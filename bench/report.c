@@ -130,8 +130,8 @@ void bench_report_show(bench_report_t *report, const bench_row_t *row)
         (void)snprintf(allocs, sizeof(allocs), "%.6f",
                        (double)row->runs.allocs / (double)row->runs.counted);
     }
-    (void)printf("%-34s %-12s %10s %10s %10s %5u %10s %7s %6" PRIu64 " %10s  ", row->name, row->unit,
-                 report_number(spread.median, median), report_number(spread.min, min),
+    (void)printf("%-34s %-12s %10s %10s %10s %5u %10s %7s %6" PRIu64 " %10s  ", row->name,
+                 row->unit, report_number(spread.median, median), report_number(spread.min, min),
                  report_number(spread.max, max), row->runs.count, baseline, ratio, row->runs.lost,
                  allocs);
     report_show_params(&row->params);
@@ -144,8 +144,8 @@ static void report_finish_row(const bench_row_t *row)
     const bench_spread_t spread = bench_runs_values(&row->runs);
     (void)printf("{\"bench\":\"%s\",\"case\":\"%s\",\"params\":{%s},\"unit\":\"%s\"", row->bench,
                  row->name, row->params.fields, row->unit);
-    (void)printf(",\"median\":%.9g,\"min\":%.9g,\"max\":%.9g,\"runs\":%u", spread.median, spread.min,
-                 spread.max, row->runs.count);
+    (void)printf(",\"median\":%.9g,\"min\":%.9g,\"max\":%.9g,\"runs\":%u", spread.median,
+                 spread.min, spread.max, row->runs.count);
     if (row->runs.has_baseline) {
         (void)printf(",\"baseline\":%.9g,\"ratio\":%.6g", bench_runs_baseline(&row->runs),
                      bench_runs_ratio(&row->runs));

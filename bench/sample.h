@@ -32,9 +32,9 @@ typedef struct bench_runs {
     double ratios[BENCH_RUNS_MAX]; /* Value over baseline, run by run: drift cancels out. */
     bool has_baseline;
     bool has_allocs;
-    uint64_t messages;   /* Of the last run. */
-    uint64_t elapsed_ns; /* Of the last run. */
-    uint64_t lost;       /* Over all runs. */
+    uint64_t messages;                                /* Of the last run. */
+    uint64_t elapsed_ns;                              /* Of the last run. */
+    uint64_t lost;                                    /* Over all runs. */
     uint64_t counted, allocs, zmq_allocs, zmq_frames; /* Over all runs. */
 } bench_runs_t;
 

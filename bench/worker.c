@@ -167,13 +167,10 @@ bool bench_worker_receive(int fd, uint32_t tag, void *ret_body, size_t size)
     return true;
 }
 
-bool bench_worker_ask(const bench_worker_t *worker, uint32_t tag, const void *order,
-                      size_t order_size, void *ret_answer, size_t answer_size)
+bool bench_worker_await(const bench_worker_t *worker, uint32_t tag, void *ret_answer,
+                        size_t answer_size)
 {
     struct pollfd wait = {worker->fd, POLLIN, 0};
-    if (!bench_worker_send(worker->fd, tag, order, order_size)) {
-        return false;
-    }
     if (poll(&wait, 1, BENCH_WORKER_TIMEOUT_MS) != 1) {
         bench_complain("a worker gave no answer to order %" PRIu32 " within %d s", tag,
                        BENCH_WORKER_TIMEOUT_MS / 1000);
@@ -184,4 +181,11 @@ bool bench_worker_ask(const bench_worker_t *worker, uint32_t tag, const void *or
         return false;
     }
     return true;
+}
+
+bool bench_worker_ask(const bench_worker_t *worker, uint32_t tag, const void *order,
+                      size_t order_size, void *ret_answer, size_t answer_size)
+{
+    return bench_worker_send(worker->fd, tag, order, order_size) &&
+           bench_worker_await(worker, tag, ret_answer, answer_size);
 }

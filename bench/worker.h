@@ -43,6 +43,10 @@ bool bench_worker_receive(int fd, uint32_t tag, void *ret_body, size_t size);
 bool bench_worker_receive_any(int fd, uint32_t *ret_tag, void *ret_body, size_t capacity,
                               size_t *ret_size);
 
+/* Waits for the answer to an order that was sent. */
+bool bench_worker_await(const bench_worker_t *worker, uint32_t tag, void *ret_answer,
+                        size_t answer_size);
+
 /* An order and its answer. */
 bool bench_worker_ask(const bench_worker_t *worker, uint32_t tag, const void *order,
                       size_t order_size, void *ret_answer, size_t answer_size);

@@ -7,6 +7,7 @@
 
 #include "actor_cases.h"
 #include "link_pair.h"
+#include "pubsub_place.h"
 #include "raw_zmq.h"
 #include "say.h"
 #include "worker.h"
@@ -18,6 +19,7 @@ static const struct {
     int (*run)(int fd);
 } worker_kinds[] = {
     {BENCH_RAW_KIND, bench_raw_worker},
+    {BENCH_PUBSUB_KIND, bench_place_worker},
     {BENCH_LINK_KIND, bench_link_worker},
     {BENCH_ACTOR_MEMORY_KIND, bench_actor_memory_worker},
 };
