@@ -99,17 +99,18 @@ typedef struct troupe_node_options {
     uint64_t memory_size_max; /* The node's ceiling for message memory. */
 
     uint32_t link_stall_ms;
-    uint64_t link_queue_size_max; /* Bytes queued to one peer, and its credit. */
-    uint64_t link_batch_size_max;
-    uint32_t link_reconnect_min_ms;
-    uint32_t link_reconnect_max_ms;
-    uint32_t link_handshake_ms;
+    uint64_t link_window;         /* Bytes under way to one peer. */
+    uint64_t link_queue_size_max; /* Bytes that wait for one peer. */
+    uint32_t link_connections_max;
 
     uint32_t probe_interval_ms;
     uint32_t probe_timeout_ms;
+    uint32_t suspicion_ms;
     uint32_t gossip_interval_ms;
     uint32_t stable_after_ms;
+    uint32_t leave_timeout_ms;
     uint32_t members_min;
+    uint32_t form_quorum;
     troupe_split_policy_t split_policy;
     uint32_t quorum_len;
 

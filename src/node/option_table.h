@@ -66,12 +66,18 @@
       "Joining members become up only when there are this many.")                                  \
     X("cluster.probe_interval_ms", U32, node.probe_interval_ms, "500", 10, TRP_OPTION_MS_MAX, "",  \
       "Time between two probes of the failure detector.")                                          \
-    X("cluster.probe_timeout_ms", U32, node.probe_timeout_ms, "250", 5, TRP_OPTION_MS_MAX, "",     \
+    X("cluster.probe_timeout_ms", U32, node.probe_timeout_ms, "200", 5, TRP_OPTION_MS_MAX, "",     \
       "How long a probe waits before others are asked to probe.")                                  \
-    X("cluster.gossip_interval_ms", U32, node.gossip_interval_ms, "200", 10, TRP_OPTION_MS_MAX,    \
-      "", "Time between two rounds of membership gossip.")                                         \
+    X("cluster.suspicion_ms", U32, node.suspicion_ms, "1000", 10, TRP_OPTION_MS_MAX, "",           \
+      "Least time from suspect to unreachable; more in large clusters.")                           \
+    X("cluster.gossip_interval_ms", U32, node.gossip_interval_ms, "150", 10, TRP_OPTION_MS_MAX,    \
+      "", "Time between two rounds of membership gossip while there is news.")                     \
     X("cluster.stable_after_ms", U32, node.stable_after_ms, "3000", 100, TRP_OPTION_MS_MAX, "",    \
       "How long an unreachable member may come back before it is down for good.")                  \
+    X("cluster.leave_timeout_ms", U32, node.leave_timeout_ms, "10000", 100, TRP_OPTION_MS_MAX, "", \
+      "A leaving node that was not let go by then goes all the same.")                             \
+    X("cluster.form_quorum", U32, node.form_quorum, "1", 1, 64, "",                                \
+      "Seeds that must agree before they found a cluster.")                                        \
     X("cluster.split_brain", ENUM, node.split_policy, "keep-majority", 0, 0,                       \
       "keep-majority|static-quorum|keep-oldest|down-all", "Which side of a split goes on.")        \
     X("cluster.quorum", U32, node.quorum_len, "0", 0, 10000, "",                                   \
@@ -107,16 +113,12 @@
     X("link.stall_ms", U32, node.link_stall_ms, "2000", 10, TRP_OPTION_MS_MAX, "",                 \
       "A peer that grants no credit for so long no longer slows its senders; messages for it are " \
       "dropped and counted.")                                                                      \
-    X("link.queue_size", SIZE, node.link_queue_size_max, "64MiB", 65536, TRP_OPTION_SIZE_MAX, "",  \
-      "Bytes queued for one peer.")                                                                \
-    X("link.batch_size", SIZE, node.link_batch_size_max, "64KiB", 1024, 1048576, "",               \
-      "Bytes of messages packed into one ZeroMQ message.")                                         \
-    X("link.reconnect_min_ms", U32, node.link_reconnect_min_ms, "50", 1, TRP_OPTION_MS_MAX, "",    \
-      "Shortest wait before a lost peer is dialled again.")                                        \
-    X("link.reconnect_max_ms", U32, node.link_reconnect_max_ms, "5000", 1, TRP_OPTION_MS_MAX, "",  \
-      "Longest wait before a lost peer is dialled again.")                                         \
-    X("link.handshake_ms", U32, node.link_handshake_ms, "5000", 100, TRP_OPTION_MS_MAX, "",        \
-      "Time that a connection has to say who it is.")
+    X("link.window", SIZE, node.link_window, "512KiB", 65536, 1073741824, "",                      \
+      "Bytes that may be under way to one peer before it must have taken some.")                   \
+    X("link.queue_size", SIZE, node.link_queue_size_max, "16MiB", 65536, 4294967295, "",           \
+      "Bytes that may wait for one peer; what is beyond is dropped and counted.")                  \
+    X("link.connections_max", U32, node.link_connections_max, "0", 0, 65536, "",                   \
+      "Connections from other nodes at a time; 0: as many as the descriptor limit allows.")
 
 #define TRP_OPTION_TABLE_PROGRAM(X)                                                                \
     X("admin.socket", PATH, node.admin_socket, "", 0, 0, "",                                       \

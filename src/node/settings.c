@@ -230,10 +230,6 @@ static troupe_err_t settings_check_cluster(const trp_settings_t *settings, char 
         return trp_settings_problem(ret_problem, TROUPE_ECONFIG, "cluster.quorum",
                                     "is needed with static-quorum; more than half of the members");
     }
-    if (node->link_reconnect_min_ms > node->link_reconnect_max_ms) {
-        return trp_settings_problem(ret_problem, TROUPE_ECONFIG, "link.reconnect_min_ms",
-                                    "is longer than link.reconnect_max_ms");
-    }
     if (node->probe_timeout_ms >= node->probe_interval_ms) {
         return trp_settings_problem(ret_problem, TROUPE_ECONFIG, "cluster.probe_timeout_ms",
                                     "must be shorter than cluster.probe_interval_ms");
