@@ -32,9 +32,9 @@ set(troupe_test_environment
     "TROUPE_BUILD_DIR=${PROJECT_BINARY_DIR}"
     "TROUPE_TOOL=${PROJECT_BINARY_DIR}/troupe"
     "TROUPE_BENCH=${PROJECT_BINARY_DIR}/troupe-bench"
-    "ASAN_OPTIONS=detect_stack_use_after_return=1:strict_string_checks=1:abort_on_error=0"
+    "ASAN_OPTIONS=detect_stack_use_after_return=1:strict_string_checks=1:allocator_may_return_null=1"
     "UBSAN_OPTIONS=print_stacktrace=1"
-    "TSAN_OPTIONS=suppressions=${PROJECT_SOURCE_DIR}/cmake/tsan.supp:halt_on_error=1:second_deadlock_stack=1"
+    "TSAN_OPTIONS=suppressions=${PROJECT_SOURCE_DIR}/cmake/tsan.supp:halt_on_error=1:second_deadlock_stack=1:allocator_may_return_null=1"
     "LSAN_OPTIONS=suppressions=${PROJECT_SOURCE_DIR}/cmake/lsan.supp:print_suppressions=0")
 
 # Seconds. Sanitizers cost a factor of 5 to 15, the full counts as much again.
