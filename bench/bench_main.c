@@ -16,6 +16,7 @@
 #include "plot.h"
 #include "report.h"
 #include "say.h"
+#include "settings.h"
 #include "worker.h"
 
 static void main_show_host(void)

@@ -9,8 +9,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "options.h"
 #include "report.h"
+#include "settings.h"
 
 /* What every case is given. */
 typedef struct bench_context {

@@ -93,14 +93,15 @@ bool bench_link_bulk(bench_context_t *context)
     bool ok;
     memset(&bulk, 0, sizeof(bulk));
     bulk.rate = bench_report_add(context->report, "link", "bulk", "MiB/s");
-    bulk.histogram = calloc(1, sizeof(*bulk.histogram));
-    if (row == NULL || bulk.rate == NULL || bulk.histogram == NULL) {
+    if (row == NULL || bulk.rate == NULL) {
         return false;
     }
+    bulk.histogram = calloc(1, sizeof(*bulk.histogram));
     bench_params_count(&row->params, "size", BULK_SIZE);
     bench_params_count(&row->params, "window", BULK_WINDOW);
     bulk.rate->params = row->params;
-    ok = bench_link_open(context->options->dispatchers, false, &bulk.pair) && bulk_spawn(&bulk) &&
+    ok = bulk.histogram != NULL &&
+         bench_link_open(context->options->dispatchers, false, &bulk.pair) && bulk_spawn(&bulk) &&
          bench_measure(context, &plan, row);
     if (ok) {
         bench_report_show(context->report, bulk.rate);

@@ -9,8 +9,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "options.h"
 #include "say.h"
+#include "settings.h"
 
 static bool node_failed(troupe_err_t err, const char *what)
 {

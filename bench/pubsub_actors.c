@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "clock.h"
-#include "options.h"
+#include "settings.h"
 
 typedef struct subscriber {
     bench_subscriber_args_t is;

@@ -13,6 +13,7 @@
 #include "pubsub_stage.h"
 #include "raw_zmq.h"
 #include "say.h"
+#include "settings.h"
 
 #define CLIENTS_PUBLISHED_PINGPONG 100000 /* Publishes a client. */
 #define CLIENTS_PUBLISHED_ONEWAY 200000

@@ -8,10 +8,10 @@
 
 #include "clock.h"
 #include "measure.h"
-#include "options.h"
 #include "pubsub_actors.h"
 #include "pubsub_cases.h"
 #include "say.h"
+#include "settings.h"
 
 #define FANOUT_SUBSCRIBERS 1000u
 #define FANOUT_BATCH 8 /* Publishes a turn; each makes 1,000 deliveries. */

@@ -7,10 +7,10 @@
 #include <string.h>
 
 #include "measure.h"
-#include "options.h"
 #include "pubsub_cases.h"
 #include "pubsub_crowd.h"
 #include "pubsub_stage.h"
+#include "settings.h"
 
 #define HOT_CLIENTS 10
 

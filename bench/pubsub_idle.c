@@ -8,9 +8,9 @@
 
 #include "clock.h"
 #include "measure.h"
-#include "options.h"
 #include "pubsub_cases.h"
 #include "pubsub_stage.h"
+#include "settings.h"
 
 #define IDLE_CLIENTS 3
 #define IDLE_SETTLE_NS (3 * BENCH_NS_PER_S) /* For gossip to come to rest. */

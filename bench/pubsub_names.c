@@ -9,9 +9,9 @@
 
 #include "clock.h"
 #include "measure.h"
-#include "options.h"
 #include "pubsub_cases.h"
 #include "pubsub_stage.h"
+#include "settings.h"
 
 typedef struct names {
     bench_stage_t handle;

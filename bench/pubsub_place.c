@@ -11,9 +11,9 @@
 
 #include "clock.h"
 #include "host.h"
-#include "options.h"
 #include "pubsub_actors.h"
 #include "say.h"
+#include "settings.h"
 
 #define PLACE_UP_TIMEOUT_MS 30000
 

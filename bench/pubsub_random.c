@@ -8,9 +8,9 @@
 
 #include "clock.h"
 #include "measure.h"
-#include "options.h"
 #include "pubsub_cases.h"
 #include "pubsub_crowd.h"
+#include "settings.h"
 
 #define RANDOM_BATCH 128u
 

@@ -11,7 +11,7 @@
 
 #include "clock.h"
 #include "host.h"
-#include "options.h"
+#include "settings.h"
 
 static void stage_add(bench_place_answer_t *sum, const bench_place_answer_t *answer)
 {

@@ -36,6 +36,9 @@ static bool raw_worker_bind(raw_worker_t *worker, const bench_raw_order_t *order
     bench_raw_address_t address;
     size_t size = sizeof(address.endpoint);
     const int linger = 0;
+    if (worker->body != NULL) {
+        return false; /* Bound before. */
+    }
     memset(&address, 0, sizeof(address));
     worker->size = (size_t)order->count;
     worker->body = calloc(1, worker->size);
