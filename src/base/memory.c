@@ -126,8 +126,10 @@ void *trp_realloc(void *block, size_t size)
         return NULL;
     }
     void *moved = realloc(block, memory_at_least_one(size));
-    /* The count changes only when this was an allocation of a new block. */
-    return block == NULL ? memory_count(moved) : moved;
+    if (block == NULL) {
+        return memory_count(moved);
+    }
+    return moved; /* The number of blocks is as before. */
 }
 
 void *trp_alloc_aligned(size_t align, size_t size)
