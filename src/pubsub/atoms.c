@@ -5,6 +5,7 @@
 
 #include "pubsub/atoms.h"
 
+#include <stdbool.h>
 #include <string.h>
 
 #include "base/assert.h"
@@ -125,15 +126,16 @@ static troupe_err_t atoms_grow(trp_atoms_t *atoms)
 
 /* ---- ids ------------------------------------------------------------------------------------- */
 
-/* A free id: the one freed longest ago when that keeps the queue long, else a fresh one. 0: no memory. */
+/* The id that was freed longest ago, once enough of them wait or the table is at its end; a fresh one
+ * before that. 0: no memory. */
 static uint32_t atoms_take_id(trp_atoms_t *atoms)
 {
     uint32_t id = atoms->free_first;
-    if (id != 0) {
+    bool is_last = atoms->entry_len > atoms->len_max;
+    if (id != 0 && (is_last || atoms->free_len >= TRP_ATOMS_QUARANTINE)) {
         atoms->free_first = atoms->entries[id].next_free;
-        if (atoms->free_first == 0) {
-            atoms->free_last = 0;
-        }
+        atoms->free_last = atoms->free_first == 0 ? 0 : atoms->free_last;
+        atoms->free_len--;
         return id;
     }
     if (atoms->entry_len == atoms->entry_capacity && atoms_grow(atoms) != TROUPE_OK) {
@@ -153,6 +155,7 @@ static void atoms_give_id(trp_atoms_t *atoms, uint32_t id)
         atoms->entries[atoms->free_last].next_free = id;
     }
     atoms->free_last = id;
+    atoms->free_len++;
 }
 
 /* ---- atoms ----------------------------------------------------------------------------------- */

@@ -24,8 +24,10 @@
 #include "base/view.h"
 
 #define TRP_ATOM_SIZE_MAX 2048u
-#define TRP_ATOMS_LEN_DEFAULT (1u << 21) /* 2 Mi names: a million topics and their churn. */
-#define TRP_ATOMS_LEN_MAX (1u << 28)
+#define TRP_ATOMS_LEN_DEFAULT (1u << 21) /* A million topics, and their churn. */
+#define TRP_ATOMS_LEN_MAX (1u << 23)
+
+#define TRP_ATOMS_QUARANTINE 1024u /* Free ids that are kept waiting before one is used again. */
 
 /* A name means nothing outside its space: topic "a" and group "a" are two names. */
 typedef enum trp_space {
@@ -60,6 +62,7 @@ typedef struct trp_atoms {
     uint32_t entry_len; /* Ids ever used, with id 0 that is none. */
     uint32_t entry_capacity;
     uint32_t free_first, free_last; /* Queue of free ids; 0: empty. */
+    uint32_t free_len;
     trp_atoms_entry_t *entries;
     uint32_t *buckets; /* Open addressing, linear probing; 0: empty. */
     uint32_t bucket_mask;

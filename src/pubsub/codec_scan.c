@@ -90,7 +90,7 @@ troupe_err_t trp_scan(trp_view_t bytes)
 {
     uint64_t left[TRP_SCAN_DEPTH_MAX + 1] = {1}; /* Values still to come, by depth. */
     size_t depth = 0;
-    while (left[0] > 0) {
+    do {
         uint64_t len = 0;
         left[depth]--;
         troupe_err_t err = scan_value(&bytes, &len);
@@ -107,9 +107,6 @@ troupe_err_t trp_scan(trp_view_t bytes)
         while (depth > 0 && left[depth] == 0) {
             depth--;
         }
-        if (depth == 0) {
-            break;
-        }
-    }
+    } while (left[depth] > 0);
     return bytes.size == 0 ? TROUPE_OK : TROUPE_EPROTOCOL;
 }

@@ -59,6 +59,7 @@ void trp_directory_fini(trp_directory_t *directory)
     trp_map_fini(&directory->unreachable);
     trp_builder_destroy(&directory->builder);
     trp_free(directory->topics);
+    trp_masks_fini(&directory->masks);
     (void)pthread_mutex_destroy(&directory->lock);
     memset(directory, 0, sizeof(*directory));
 }
@@ -111,15 +112,18 @@ static void directory_free_topic(trp_directory_t *directory, trp_topic_t *topic)
 troupe_err_t trp_directory_topic(trp_directory_t *directory, const trp_atom_t *name,
                                  trp_topic_t **ret_topic)
 {
+    *ret_topic = trp_directory_find_topic(directory, name->id, name->generation);
+    if (*ret_topic != NULL) {
+        return TROUPE_OK;
+    }
     troupe_err_t err = directory_reserve(directory, name->id);
+    if (err == TROUPE_OK) {
+        err = trp_masks_reserve(&directory->masks, name->id);
+    }
     if (err != TROUPE_OK) {
         return err;
     }
-    if (directory->topics[name->id] != NULL) {
-        *ret_topic = directory->topics[name->id];
-        TRP_ASSERT((*ret_topic)->name == name);
-        return TROUPE_OK;
-    }
+    TRP_ASSERT(directory->topics[name->id] == NULL);
     trp_topic_t *topic = trp_calloc(1, sizeof(*topic));
     if (topic == NULL) {
         return TROUPE_ENOMEM;
@@ -135,6 +139,7 @@ troupe_err_t trp_directory_topic(trp_directory_t *directory, const trp_atom_t *n
     }
     directory->topics[name->id] = topic;
     directory->topic_len++;
+    trp_topic_mask(directory, topic);
     *ret_topic = topic;
     return TROUPE_OK;
 }
@@ -151,6 +156,8 @@ void trp_directory_drop_topic(trp_directory_t *directory, trp_topic_t *topic)
     TRP_ASSERT(directory->topics[topic->name->id] == topic);
     directory->topics[topic->name->id] = NULL;
     directory->topic_len--;
+    topic->pattern_len = 0;
+    trp_topic_mask(directory, topic);
     directory_free_topic(directory, topic);
 }
 

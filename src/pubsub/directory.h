@@ -27,6 +27,7 @@
 #include "base/view.h"
 #include "pubsub/atoms.h"
 #include "pubsub/map.h"
+#include "pubsub/masks.h"
 #include "pubsub/pattern.h"
 #include "pubsub/targets.h"
 
@@ -45,6 +46,7 @@ typedef struct trp_directory {
     trp_trie_t trie;        /* Its values are trp_pattern_t. */
     trp_map_t unreachable;  /* Uids of members that can't be reached now. */
     trp_builder_t *builder; /* Scratch memory, reused. */
+    trp_masks_t masks;      /* For the link thread; see there. */
 } trp_directory_t;
 
 /* Where somebody wants a topic: on a dispatcher of this node, or on another node. */
@@ -100,6 +102,9 @@ void trp_directory_forgotten(trp_directory_t *directory, uint8_t replica, uint32
  * not NULL. Nothing is changed on error: TROUPE_EFULL, TROUPE_ENOMEM. */
 troupe_err_t trp_directory_place(trp_directory_t *directory, const trp_placing_t *placing,
                                  trp_change_t *ret_change);
+/* Subscribers of the name and group on this node, over all dispatchers. */
+uint32_t trp_directory_here(trp_directory_t *directory, const trp_atom_t *name,
+                            const trp_atom_t *group);
 /* The same for a pattern; every topic that it touches is reported. */
 troupe_err_t trp_directory_place_pattern(trp_directory_t *directory, const trp_placing_t *placing,
                                          trp_change_fn on_change, void *context);

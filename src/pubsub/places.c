@@ -119,6 +119,36 @@ void trp_topic_remove_pattern(trp_topic_t *topic, const trp_pattern_t *pattern)
     }
 }
 
+/* ---- masks ----------------------------------------------------------------------------------- */
+
+static void places_mask(const trp_places_t *places, bool of_groups, uint64_t *mask)
+{
+    for (uint32_t i = 0; i < places->len; i++) {
+        const trp_place_t *place = &places->items[i];
+        if (place->node == 0 && (place->group != NULL) == of_groups) {
+            mask[place->replica / 64] |= UINT64_C(1) << (place->replica % 64);
+        }
+    }
+}
+
+void trp_topic_mask(trp_directory_t *directory, const trp_topic_t *topic)
+{
+    uint64_t plain[TRP_REPLICA_WORDS] = {0};
+    uint64_t groups[TRP_REPLICA_WORDS] = {0};
+    trp_mask_t *mask = trp_masks_at(&directory->masks, topic->name->id);
+    TRP_ASSERT(mask != NULL);
+    places_mask(&topic->places, false, plain);
+    places_mask(&topic->places, true, groups);
+    for (uint32_t i = 0; i < topic->pattern_len; i++) {
+        places_mask(&topic->patterns[i]->places, false, plain);
+    }
+    for (uint32_t i = 0; i < TRP_REPLICA_WORDS; i++) {
+        /* Relaxed: what makes a publish come after this is a message that crosses threads itself. */
+        atomic_store_explicit(&mask->plain[i], plain[i], memory_order_relaxed);
+        atomic_store_explicit(&mask->groups[i], groups[i], memory_order_relaxed);
+    }
+}
+
 /* ---- changes --------------------------------------------------------------------------------- */
 
 /* The snapshot is out of date: builds a new one when somebody uses the topic, else leaves it to the
@@ -127,6 +157,7 @@ static troupe_err_t places_changed(trp_directory_t *directory, trp_topic_t *topi
                                    trp_change_t *ret_change)
 {
     memset(ret_change, 0, sizeof(*ret_change));
+    trp_topic_mask(directory, topic);
     if (!trp_topic_has_interest(topic)) {
         trp_targets_unref(&topic->targets);
         return TROUPE_OK;
@@ -171,6 +202,7 @@ static troupe_err_t places_locked_place(trp_directory_t *directory, const trp_pl
         troupe_err_t undone = trp_places_set(&topic->places, directory->names, &undo, &old);
         TRP_ASSERT(undone == TROUPE_OK);
         topic->is_dirty = false;
+        trp_topic_mask(directory, topic);
         return err;
     }
     /* Less is never refused: a change that could not be built is retried by the sweep. */
@@ -186,6 +218,28 @@ troupe_err_t trp_directory_place(trp_directory_t *directory, const trp_placing_t
     troupe_err_t err = places_locked_place(directory, placing, ret_change);
     pthread_mutex_unlock(&directory->lock);
     return err;
+}
+
+uint32_t trp_directory_here(trp_directory_t *directory, const trp_atom_t *name,
+                            const trp_atom_t *group)
+{
+    uint32_t weight = 0;
+    const trp_places_t *places = NULL;
+    pthread_mutex_lock(&directory->lock);
+    if (name->space == TRP_SPACE_PATTERN) {
+        const trp_pattern_t *pattern = trp_trie_find(&directory->trie, trp_atom_view(name));
+        places = pattern != NULL ? &pattern->places : NULL;
+    } else {
+        const trp_topic_t *topic = trp_directory_find_topic(directory, name->id, name->generation);
+        places = topic != NULL ? &topic->places : NULL;
+    }
+    for (uint32_t i = 0; places != NULL && i < places->len; i++) {
+        if (places->items[i].node == 0 && places->items[i].group == group) {
+            weight += places->items[i].weight;
+        }
+    }
+    pthread_mutex_unlock(&directory->lock);
+    return weight;
 }
 
 /* ---- patterns -------------------------------------------------------------------------------- */

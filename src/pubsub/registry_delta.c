@@ -146,26 +146,30 @@ static void delta_begin_full(trp_registry_peer_t *peer, const trp_gossip_t *delt
     peer->is_sweeping = true;
 }
 
-/* Drops what the full transfer did not tell again. The map can't be walked while entries leave it, so
- * the walk starts over after each; stale entries are few, as a rule none. */
+/* One walk over the map, dropping stale entries. Backwards, since closing a hole moves later entries
+ * forward; one that wraps round the end may be missed, so the caller walks until nothing is found. */
+static size_t delta_sweep(trp_registry_t *registry, trp_registry_peer_t *peer)
+{
+    size_t dropped = 0;
+    size_t at = peer->bucket.map.entries != NULL ? peer->bucket.map.mask + 1 : 0;
+    while (at-- > 0) {
+        const trp_map_entry_t *item = &peer->bucket.map.entries[at];
+        if (item->key == 0 || !trp_bucket_entry(item)->is_stale) {
+            continue;
+        }
+        trp_registry_entry_t *stale = trp_bucket_entry(item);
+        registry->sink.entry(registry->sink.context, peer->uid, stale->name, stale->group, 0);
+        trp_bucket_drop(&peer->bucket, stale);
+        registry->entry_len--;
+        dropped++;
+    }
+    return dropped;
+}
+
+/* Drops what the full transfer did not tell again. */
 static void delta_end_full(trp_registry_t *registry, trp_registry_peer_t *peer)
 {
-    bool is_more = true;
-    while (is_more) {
-        trp_registry_entry_t *stale = NULL;
-        TRP_MAP_FOREACH(item, &peer->bucket.map)
-        {
-            if (trp_bucket_entry(item)->is_stale) {
-                stale = trp_bucket_entry(item);
-                break;
-            }
-        }
-        is_more = stale != NULL;
-        if (is_more) {
-            registry->sink.entry(registry->sink.context, peer->uid, stale->name, stale->group, 0);
-            trp_bucket_drop(&peer->bucket, stale);
-            registry->entry_len--;
-        }
+    while (delta_sweep(registry, peer) > 0) {
     }
     peer->is_sweeping = false;
 }

@@ -24,7 +24,7 @@
 #include "base/attr.h"
 
 /* A dispatcher (or another thread with a replica) of this node, by number. */
-#define TRP_REPLICAS_MAX 256u
+#define TRP_REPLICAS_MAX 128u
 #define TRP_REPLICA_WORDS (TRP_REPLICAS_MAX / 64)
 
 /* One choice of a group: a dispatcher of this node, or another node. */

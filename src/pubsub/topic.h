@@ -55,6 +55,9 @@ void trp_places_fini(trp_places_t *places, trp_atoms_t *names);
 troupe_err_t trp_topic_add_pattern(trp_topic_t *topic, trp_pattern_t *pattern);
 void trp_topic_remove_pattern(trp_topic_t *topic, const trp_pattern_t *pattern);
 
+/* Writes the topic's masks from its places and patterns. */
+void trp_topic_mask(trp_directory_t *directory, const trp_topic_t *topic);
+
 /* The record of the name, made when there is none. */
 troupe_err_t trp_directory_topic(trp_directory_t *directory, const trp_atom_t *name,
                                  trp_topic_t **ret_topic);
