@@ -26,6 +26,7 @@ typedef struct trp_option_values {
     troupe_node_options_t node;
     uint32_t stop_timeout_ms;
     uint32_t join_timeout_ms;
+    bool rejoin;
     bool exit_when_refused;
     uint32_t log_format;
     const char *log_file;

@@ -34,6 +34,10 @@
       "How long `troupe node` may take to leave and stop after SIGTERM.")                          \
     X("node.join_timeout_ms", U32, join_timeout_ms, "0", 0, TRP_OPTION_MS_MAX, "",                 \
       "`troupe node` ends with exit code 4 when it isn't up by then; 0 tries for ever.")           \
+    X("node.rejoin", BOOL, rejoin, "true", 0, 1, "",                                               \
+      "`troupe node` comes back under a new uid when the others have downed it (after a pause or " \
+      "a "                                                                                         \
+      "split); otherwise it ends with exit code 6.")                                               \
     X("node.exit_when_refused", BOOL, exit_when_refused, "true", 0, 1, "",                         \
       "`troupe node` ends with exit code 5 when a member refuses it for its cluster name, "        \
       "version or key; otherwise it goes on trying.")                                              \
