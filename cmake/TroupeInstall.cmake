@@ -28,6 +28,9 @@ install(FILES "${PROJECT_BINARY_DIR}/troupeConfig.cmake"
               "${PROJECT_BINARY_DIR}/troupeConfigVersion.cmake"
         DESTINATION "${troupe_package_dir}")
 
+# Relative to the file itself: `cmake --install --prefix` may choose another place than configuring did.
+file(RELATIVE_PATH troupe_pc_prefix "/prefix/${CMAKE_INSTALL_LIBDIR}/pkgconfig" "/prefix")
+string(REGEX REPLACE "/$" "" troupe_pc_prefix "${troupe_pc_prefix}")
 list(JOIN troupe_private_modules ", " troupe_pc_requires)
 configure_file("${PROJECT_SOURCE_DIR}/cmake/troupe.pc.in" "${PROJECT_BINARY_DIR}/troupe.pc" @ONLY)
 install(FILES "${PROJECT_BINARY_DIR}/troupe.pc" DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig")
