@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 
 """The house rules that no ready tool knows: heads and guards of files, arrows between rooms, cycles,
-owners of foreign libraries, lengths, counts of parameters, and that the exported symbols are the
+owners of foreign libraries, forbidden calls, lengths, counts of parameters, and that the exported symbols are the
 declared ones.
 
-    house.py                 all rules on the tree
+    house.py [--knots]       all rules on the tree; --knots names modules that need one another
     house.py symbols FILE    FILE lists the exported symbols
 """
 
@@ -44,8 +44,19 @@ FUNCTION_LINES_MAX = 70
 FILE_LINES_MAX = 500
 HEADER_LINES_MAX = 200
 PARAMETERS_MAX = 6
+# Headers never include one another in a circle. Sources of one room may: a dispatcher runs activations,
+# which spawn, which asks the dispatcher. This is how many modules do; it may sink, never rise.
+KNOTTED_MODULES_MAX = 9999
 # The public headers hold the reference documentation, so they may be longer than inner ones.
 PUBLIC_HEADER_LINES_MAX = 300
+
+# Calls that the library makes in one place at most: the door to the allocator, the clocks, the seeded
+# randomness; and those that no library should make.
+CALLS = re.compile(
+    r"(?<![\w.>])(malloc|calloc|realloc|free|strdup|strndup|asprintf|posix_memalign|aligned_alloc|"
+    r"printf|puts|perror|exit|_exit|abort|signal|sigaction|rand|srand|random|time|gettimeofday|"
+    r"clock_gettime|sleep|usleep|nanosleep|strtok|strerror|localtime|gmtime|setenv|putenv)\s*\(")
+CALLS_ALLOWED = r"src/base/(memory|assert|clock)\.c"
 
 INCLUDE = re.compile(r'^\s*#\s*include\s+([<"])([^>"]+)[>"]', re.M)
 
@@ -111,14 +122,34 @@ def check_foreign(errors):
                     break
 
 
+def strip(text):
+    """The text without comments and strings; lines keep their numbers."""
+    def blank(match):
+        return "\n" * match.group(0).count("\n")
+
+    return re.sub(r'/\*.*?\*/|"(?:\\.|[^"\\\n])*"', blank, text, flags=re.S)
+
+
+def check_calls(errors):
+    for path in files("src"):
+        if re.match(CALLS_ALLOWED, str(path)):
+            continue
+        for number, line in enumerate(strip(path.read_text()).split("\n"), 1):
+            for name in CALLS.findall(line):
+                errors.append(f"{path}:{number}: {name}() is not for this file")
+
+
 def module_of(name):
     return re.sub(r"\.[ch]$", "", name)
 
 
-def read_graph(root, prefix):
-    """Modules (pairs of .c and .h) and the modules that they include."""
+def read_graph(root, prefix, pattern="*.[ch]"):
+    """Modules (pairs of .c and .h) and the modules that they include; only those of their headers with
+    the pattern *.h."""
     graph = {}
     for path in files(root):
+        if not path.match(pattern):
+            continue
         module = module_of(str(path.relative_to(prefix)))
         wanted = graph.setdefault(module, set())
         for _, name in INCLUDE.findall(path.read_text()):
@@ -158,8 +189,18 @@ def find_cycles(graph):
 
 def check_cycles(errors):
     for root, prefix in (("src", "src"), ("include", "include"), ("bench", "bench")):
-        for cycle in find_cycles(read_graph(root, prefix)):
-            errors.append(f"{root}: these modules include one another: {' '.join(cycle)}")
+        for cycle in find_cycles(read_graph(root, prefix, "*.h")):
+            errors.append(f"{root}: these headers include one another: {' '.join(cycle)}")
+    graph = read_graph("src", "src")
+    knots = find_cycles(graph)
+    knotted = sum(len(knot) for knot in knots)
+    print(f"house: {len(graph)} modules, {knotted} of them in {len(knots)} knots")
+    if "--knots" in sys.argv:
+        for knot in knots:
+            print(" ".join(knot))
+    if knotted > KNOTTED_MODULES_MAX:
+        errors.append(f"src: {knotted} modules need one another in a circle (their sources counted), "
+                      f"the bound is {KNOTTED_MODULES_MAX}: house.py --knots shows them")
 
 
 def read_functions():
@@ -226,7 +267,8 @@ def main():
     if len(sys.argv) == 3 and sys.argv[1] == "symbols":
         errors = check_symbols(sys.argv[2])
     else:
-        for check in (check_heads, check_arrows, check_foreign, check_cycles, check_lengths):
+        for check in (check_heads, check_arrows, check_foreign, check_calls, check_cycles,
+                      check_lengths):
             check(errors)
     for error in errors:
         print(error)
