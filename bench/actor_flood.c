@@ -14,6 +14,8 @@
 #include "say.h"
 
 #define FLOOD_FANIN 16
+#define FLOOD_WINDOW 1000 /* Messages in flight of each of several senders. */
+#define FLOOD_CREDIT 250
 
 typedef struct flood {
     bench_node_t node;
@@ -24,9 +26,13 @@ typedef struct flood {
 
 static bool flood_spawn(flood_t *flood, uint32_t sink_place, uint32_t sender_place)
 {
-    bench_sink_args_t sink = {&flood->node};
+    bench_sink_args_t sink = {&flood->node, flood->len > 1 ? FLOOD_CREDIT : 0};
     bench_flooder_args_t sender = {
-        &flood->node, {0, 0}, flood->node.message, sizeof(bench_message_t), 0};
+        .node = &flood->node,
+        .type = flood->node.message,
+        .size = sizeof(bench_message_t),
+        .window = flood->len > 1 ? FLOOD_WINDOW : 0,
+    };
     bool ok = bench_node_spawn(&flood->node, &bench_sink_behavior, sink_place, &sink, sizeof(sink),
                                &flood->sink);
     if (sender_place == TROUPE_PLACE(1) && flood->node.dispatchers < 2) {

@@ -13,7 +13,7 @@
 #define FLOOD_BATCH_SIZE_MAX 65536u /* Bytes a batch: large messages go in smaller batches. */
 
 typedef struct sink {
-    const bench_node_t *node;
+    bench_sink_args_t is;
     troupe_ref_t boss;
     uint64_t expected, received, lost;
     uint64_t next[BENCH_SINK_SENDERS_MAX];
@@ -21,10 +21,8 @@ typedef struct sink {
 
 static troupe_err_t sink_init(troupe_actor_t *self, void *state, const void *args)
 {
-    bench_sink_args_t given;
     (void)self;
-    memcpy(&given, args, sizeof(given));
-    ((sink_t *)state)->node = given.node;
+    memcpy(&((sink_t *)state)->is, args, sizeof(bench_sink_args_t));
     return TROUPE_OK;
 }
 
@@ -35,7 +33,7 @@ static void sink_answer(troupe_actor_t *self, const sink_t *sink, bench_op_t op)
     answer.count = sink->received;
     answer.lost = sink->lost;
     answer.time_ns = bench_clock_now();
-    bench_send_order(self, sink->node, sink->boss, &answer);
+    bench_send_order(self, sink->is.node, sink->boss, &answer);
 }
 
 static void sink_arm(troupe_actor_t *self, sink_t *sink, const troupe_message_t *message)
@@ -54,7 +52,7 @@ static troupe_err_t sink_receive(troupe_actor_t *self, void *state, const troupe
     sink_t *sink = state;
     bench_message_t body;
     uint64_t *next;
-    if (message->type.id == sink->node->order.id) {
+    if (message->type.id == sink->is.node->order.id) {
         sink_arm(self, sink, message);
         return TROUPE_OK;
     }
@@ -64,6 +62,10 @@ static troupe_err_t sink_receive(troupe_actor_t *self, void *state, const troupe
     *next = body.sequence + 1;
     if (++sink->received == sink->expected) {
         sink_answer(self, sink, BENCH_OP_DONE);
+    }
+    if (sink->is.credit > 0 && *next % sink->is.credit == 0) {
+        const bench_order_t credit = {.op = BENCH_OP_CREDIT, .count = sink->is.credit};
+        bench_send_order(self, sink->is.node, message->sender, &credit);
     }
     return TROUPE_OK;
 }
@@ -79,8 +81,9 @@ const troupe_behavior_t bench_sink_behavior = {
 typedef struct flooder {
     bench_flooder_args_t is;
     unsigned char *body; /* is.size bytes, begun by a bench_message_t. */
-    uint64_t left, sequence;
+    uint64_t left, sequence, credited;
     uint32_t batch;
+    bool has_more; /* A MORE is on its way to itself. */
 } flooder_t;
 
 static troupe_err_t flooder_init(troupe_actor_t *self, void *state, const void *args)
@@ -110,6 +113,26 @@ static void flooder_send(troupe_actor_t *self, flooder_t *flooder)
                "flood");
 }
 
+static bool flooder_may_send(const flooder_t *flooder)
+{
+    return flooder->left > 0 &&
+           (flooder->is.window == 0 || flooder->sequence - flooder->credited < flooder->is.window);
+}
+
+/* A batch, then everybody else's turn; without credit, the next credit goes on. */
+static void flooder_flood(troupe_actor_t *self, flooder_t *flooder)
+{
+    for (uint32_t i = 0; i < flooder->batch && flooder_may_send(flooder); i++) {
+        flooder->left--;
+        flooder_send(self, flooder);
+    }
+    if (flooder_may_send(flooder) && !flooder->has_more) {
+        const bench_order_t more = {.op = BENCH_OP_MORE};
+        flooder->has_more = true;
+        bench_send_order(self, flooder->is.node, troupe_self(self), &more);
+    }
+}
+
 static troupe_err_t flooder_receive(troupe_actor_t *self, void *state,
                                     const troupe_message_t *message)
 {
@@ -118,14 +141,14 @@ static troupe_err_t flooder_receive(troupe_actor_t *self, void *state,
     memcpy(&order, message->body, sizeof(order));
     if (order.op == BENCH_OP_GO) {
         flooder->left = order.count;
-        flooder->sequence = 0;
+        flooder->sequence = flooder->credited = 0;
+    } else if (order.op == BENCH_OP_CREDIT) {
+        flooder->credited += order.count;
+    } else {
+        flooder->has_more = false;
     }
-    for (uint32_t i = 0; i < flooder->batch && flooder->left > 0; i++, flooder->left--) {
-        flooder_send(self, flooder);
-    }
-    if (flooder->left > 0) {
-        order.op = BENCH_OP_MORE;
-        bench_send_order(self, flooder->is.node, troupe_self(self), &order);
+    if (!flooder->has_more) {
+        flooder_flood(self, flooder);
     }
     return TROUPE_OK;
 }

@@ -19,7 +19,7 @@ typedef struct link_worker {
 
 static bool link_worker_spawn(link_worker_t *worker)
 {
-    const bench_sink_args_t args = {&worker->node};
+    const bench_sink_args_t args = {&worker->node, 0};
     return bench_node_spawn(&worker->node, &bench_sink_behavior, TROUPE_PLACE_DEFAULT, &args,
                             sizeof(args), &worker->opened.sink) &&
            bench_node_spawn(&worker->node, &bench_echo_behavior, TROUPE_PLACE_DEFAULT, NULL, 0,

@@ -17,7 +17,6 @@
 #define BENCH_CROWD_HOLDERS 100u
 #define BENCH_CROWD_EACH 1000u /* Topics of a holder: holder h has topics h * 1,000 and on. */
 #define BENCH_CROWD_TOPICS (BENCH_CROWD_HOLDERS * BENCH_CROWD_EACH)
-#define BENCH_CROWD_TOPICS_MAX 262144u /* What the node's table of topics must hold. */
 #define BENCH_CROWD_PUBLISHERS_MAX 64
 
 /* In bench_message_t.spare: the publisher's last message to this holder in this run. */

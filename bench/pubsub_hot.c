@@ -45,7 +45,6 @@ static bool hot_open(const bench_context_t *context, hot_t *hot)
     if (!bench_stage_open(&setup, &hot->alone)) {
         return false;
     }
-    setup.topics_max = BENCH_CROWD_TOPICS_MAX;
     if (!bench_stage_open(&setup, &hot->crowded)) {
         return false;
     }

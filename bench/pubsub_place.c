@@ -108,7 +108,6 @@ static bool place_open(bench_place_t *place, const bench_place_order_t *order,
     const char *seeds[1] = {order->seed};
     troupe_err_t err;
     place->setup = order->setup;
-    options.topics_max = place->setup.topics_max;
     if (place->setup.nodes > 1) {
         options.cluster_name = "bench";
         options.bind = "127.0.0.1:0";

@@ -38,7 +38,6 @@ typedef struct bench_place_setup {
     uint32_t shape, load, by, placement; /* One bit of each of the options' choices. */
     uint32_t nodes;                      /* Of the cluster; 1: no links at all. */
     uint32_t index;                      /* Which of them this is. */
-    uint32_t topics_max;                 /* 0: the node's default. */
     uint32_t reserved;
 } bench_place_setup_t;
 

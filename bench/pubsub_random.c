@@ -129,9 +129,7 @@ static bool roaming_run(void *context, uint64_t messages, bench_sample_t *ret_sa
 
 static bool roaming_open(const bench_context_t *context, roaming_t *roaming)
 {
-    troupe_node_options_t options = TROUPE_NODE_OPTIONS_INIT;
-    options.topics_max = BENCH_CROWD_TOPICS_MAX;
-    if (!bench_node_open(&options, context->options->dispatchers, &roaming->node)) {
+    if (!bench_node_open(NULL, context->options->dispatchers, &roaming->node)) {
         return false;
     }
     roaming->crowd = bench_crowd_create(&roaming->node);
