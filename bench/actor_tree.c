@@ -16,107 +16,128 @@
 #define TREE_LEAVES 1000000u
 #define TREE_SUM ((uint64_t)TREE_LEAVES * (TREE_LEAVES - 1) / 2)
 
-typedef struct branch_args {
-    const bench_node_t *node;
-    uint32_t leaves; /* Below this one. */
-    uint32_t first;  /* Ordinal of the first of them. */
-    bool spread;     /* Every actor with default placement, not just the root's children. */
-} branch_args_t;
+/* What a parent tells its child, and a child its parent: one message type serves both ways. */
+typedef struct branch_order {
+    uint64_t sum;             /* Up. */
+    const bench_node_t *node; /* Down, from here on. */
+    uint32_t leaves;          /* Below the child; 0 on the way up. */
+    uint32_t first;           /* Ordinal of the first of them. */
+    uint64_t spread; /* Every actor with default placement, not just the root's children. */
+} branch_order_t;
+TROUPE_TYPE_ASSERT_FIXED(branch_order_t, sizeof(bench_message_t));
 
 typedef struct branch {
-    branch_args_t is;
+    const bench_node_t *node;
     troupe_ref_t to; /* Who gets the sum. */
     uint64_t sum;
     uint32_t waiting;
 } branch_t;
 
-static const troupe_behavior_t branch_behavior;
+static troupe_err_t branch_receive(troupe_actor_t *self, void *state,
+                                   const troupe_message_t *message);
 
-static void branch_tell_sum(troupe_actor_t *self, branch_t *branch, uint64_t sum)
+static const troupe_behavior_t branch_behavior = {
+    .size = sizeof(troupe_behavior_t),
+    .name = "branch",
+    .state_size = sizeof(branch_t),
+    .receive = branch_receive,
+};
+
+static void branch_tell(troupe_actor_t *self, troupe_ref_t to, const branch_order_t *order)
 {
-    const bench_message_t body = {sum, 0, 0, 0};
-    bench_must(troupe_tell(self, branch->to, branch->is.node->message, &body, sizeof(body)),
-               "send a sum");
-    troupe_stop(self);
+    bench_must(troupe_tell(self, to, order->node->message, order, sizeof(*order)), "tell a branch");
 }
 
-static void branch_spawn(troupe_actor_t *self, branch_t *branch, uint32_t place)
+static void branch_grow(troupe_actor_t *self, branch_t *branch, const branch_order_t *order,
+                        uint32_t place)
 {
-    const uint32_t leaves = branch->is.leaves / TREE_FANOUT;
     troupe_spawn_options_t options = TROUPE_SPAWN_OPTIONS_INIT;
-    branch_args_t args = branch->is;
+    branch_order_t child_order = *order;
     troupe_ref_t child;
     options.place = place;
-    options.args = &args;
-    options.args_size = sizeof(args);
-    args.leaves = leaves;
+    child_order.leaves = order->leaves / TREE_FANOUT;
     branch->waiting = TREE_FANOUT;
     for (uint32_t i = 0; i < TREE_FANOUT; i++) {
-        args.first = branch->is.first + i * leaves;
+        child_order.first = order->first + i * child_order.leaves;
         bench_must(troupe_spawn(self, &branch_behavior, &options, &child), "spawn a branch");
+        branch_tell(self, child, &child_order);
     }
 }
 
-static troupe_err_t branch_init(troupe_actor_t *self, void *state, const void *args)
+static void branch_end(troupe_actor_t *self, const branch_t *branch, uint64_t sum)
 {
-    branch_t *branch = state;
-    memcpy(&branch->is, args, sizeof(branch->is));
-    branch->to = troupe_parent(self);
-    if (branch->is.leaves == 1) {
-        branch_tell_sum(self, branch, branch->is.first);
-    } else {
-        branch_spawn(self, branch, branch->is.spread ? TROUPE_PLACE_DEFAULT : TROUPE_PLACE_SAME);
-    }
-    return TROUPE_OK;
+    const branch_order_t order = {.sum = sum, .node = branch->node};
+    branch_tell(self, branch->to, &order);
+    troupe_stop(self);
 }
 
 static troupe_err_t branch_receive(troupe_actor_t *self, void *state,
                                    const troupe_message_t *message)
 {
     branch_t *branch = state;
-    bench_message_t body;
-    memcpy(&body, message->body, sizeof(body));
-    branch->sum += body.sequence;
-    if (--branch->waiting == 0) {
-        branch_tell_sum(self, branch, branch->sum);
+    branch_order_t order;
+    memcpy(&order, message->body, sizeof(order));
+    if (order.leaves == 0) {
+        branch->sum += order.sum;
+        if (--branch->waiting == 0) {
+            branch_end(self, branch, branch->sum);
+        }
+        return TROUPE_OK;
+    }
+    branch->node = order.node;
+    branch->to = message->sender;
+    if (order.leaves == 1) {
+        branch_end(self, branch, order.first);
+    } else {
+        branch_grow(self, branch, &order,
+                    order.spread != 0 ? TROUPE_PLACE_DEFAULT : TROUPE_PLACE_SAME);
     }
     return TROUPE_OK;
 }
 
-static const troupe_behavior_t branch_behavior = {
-    .size = sizeof(troupe_behavior_t),
-    .name = "branch",
-    .state_size = sizeof(branch_t),
-    .init = branch_init,
-    .receive = branch_receive,
-};
+typedef struct root_args {
+    const bench_node_t *node;
+    bool spread;
+} root_args_t;
 
 /* The root lives from run to run; GO makes it plant a tree. */
+typedef struct root {
+    root_args_t is;
+    branch_t branch;
+} root_t;
+
 static troupe_err_t root_init(troupe_actor_t *self, void *state, const void *args)
 {
     (void)self;
-    memcpy(&((branch_t *)state)->is, args, sizeof(branch_args_t));
+    memcpy(&((root_t *)state)->is, args, sizeof(root_args_t));
     return TROUPE_OK;
+}
+
+static void root_go(troupe_actor_t *self, root_t *root, const troupe_message_t *message)
+{
+    const branch_order_t order = {
+        .node = root->is.node, .leaves = TREE_LEAVES, .spread = root->is.spread};
+    root->branch.to = message->sender;
+    root->branch.sum = 0;
+    branch_grow(self, &root->branch, &order, TROUPE_PLACE_DEFAULT);
 }
 
 static troupe_err_t root_receive(troupe_actor_t *self, void *state, const troupe_message_t *message)
 {
-    branch_t *root = state;
-    bench_message_t body;
+    root_t *root = state;
+    branch_order_t order;
     if (message->type.id == root->is.node->order.id) {
-        root->to = message->sender;
-        root->sum = 0;
-        branch_spawn(self, root, TROUPE_PLACE_DEFAULT);
+        root_go(self, root, message);
         return TROUPE_OK;
     }
-    memcpy(&body, message->body, sizeof(body));
-    root->sum += body.sequence;
-    if (--root->waiting == 0) {
+    memcpy(&order, message->body, sizeof(order));
+    root->branch.sum += order.sum;
+    if (--root->branch.waiting == 0) {
         bench_order_t done = {0};
         done.op = BENCH_OP_DONE;
-        done.lost = root->sum != TREE_SUM;
+        done.lost = root->branch.sum != TREE_SUM;
         done.time_ns = bench_clock_now();
-        bench_send_order(self, root->is.node, root->to, &done);
+        bench_send_order(self, root->is.node, root->branch.to, &done);
     }
     return TROUPE_OK;
 }
@@ -124,7 +145,7 @@ static troupe_err_t root_receive(troupe_actor_t *self, void *state, const troupe
 static const troupe_behavior_t root_behavior = {
     .size = sizeof(troupe_behavior_t),
     .name = "root",
-    .state_size = sizeof(branch_t),
+    .state_size = sizeof(root_t),
     .init = root_init,
     .receive = root_receive,
 };
@@ -157,7 +178,7 @@ static bool tree_measure(bench_context_t *context, const char *name, bool spread
     const bench_plan_t plan = {
         .run = tree_run, .context = &tree, .messages_start = 1, .fixed = true};
     bench_row_t *row = bench_report_add(context->report, "actor", name, "ms");
-    branch_args_t args = {&tree.node, TREE_LEAVES, 0, spread};
+    const root_args_t args = {&tree.node, spread};
     bool ok;
     if (row == NULL || !bench_node_open(NULL, context->options->dispatchers, &tree.node)) {
         return false;

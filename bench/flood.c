@@ -108,8 +108,12 @@ static void flooder_stop(troupe_actor_t *self, void *state, troupe_err_t reason)
 static void flooder_send(troupe_actor_t *self, flooder_t *flooder)
 {
     const bench_message_t head = {flooder->sequence++, 0, flooder->is.client, 0};
-    memcpy(flooder->body, &head, sizeof(head));
-    bench_must(troupe_tell(self, flooder->is.to, flooder->is.type, flooder->body, flooder->is.size),
+    const void *body = &head;
+    if (flooder->is.size > sizeof(head)) {
+        memcpy(flooder->body, &head, sizeof(head));
+        body = flooder->body;
+    }
+    bench_must(troupe_tell(self, flooder->is.to, flooder->is.type, body, flooder->is.size),
                "flood");
 }
 
