@@ -17,7 +17,7 @@
 #include "base/assert.h"
 #include "base/clock.h"
 
-#define SLICE_CHECK_LEN 32u /* Messages between two looks at the clock. */
+#define SLICE_CHECK_LEN 16u /* Messages between two looks at the clock. */
 
 /* ---- after a callback ------------------------------------------------------------------------ */
 
@@ -91,8 +91,8 @@ static TRP_NOINLINE void activation_take_other(trp_dispatcher_t *d, troupe_actor
     }
 }
 
-static inline void activation_take(trp_dispatcher_t *d, troupe_actor_t *cell,
-                                   trp_message_t *message)
+static TRP_ALWAYS_INLINE void activation_take(trp_dispatcher_t *d, troupe_actor_t *cell,
+                                              trp_message_t *message)
 {
     if (TRP_UNLIKELY((message->flags & (TRP_MESSAGE_SYSTEM | TRP_MESSAGE_TIMER)) != 0 ||
                      trp_id_is_ask(message->target))) {
@@ -129,32 +129,37 @@ static void activation_take_urgent(trp_dispatcher_t *d, troupe_actor_t *cell)
     }
 }
 
-/* Messages are taken until the budget is used, the slice is over, or something blocks the actor. */
+/* True when the time slice of a long activation is over; looks at the clock now and then. */
+static bool slice_is_over(const trp_dispatcher_t *d, uint32_t taken, uint64_t *slice_end)
+{
+    if (taken == SLICE_CHECK_LEN) {
+        *slice_end = trp_clock_now() + d->slice_ns;
+        return false;
+    }
+    return trp_clock_now() >= *slice_end;
+}
+
+/* Messages are taken until the budget is used, the slice is over, or something asks for attention:
+ * whatever blocks the actor or overtakes its mail during its own receive says so. */
 static void activation_take_mail(trp_dispatcher_t *d, troupe_actor_t *cell)
 {
     uint32_t budget = cell->mail_len < d->throughput ? cell->mail_len : d->throughput;
     uint64_t slice_end = 0;
-    for (uint32_t taken = 1; taken <= budget && cell->head != NULL; taken++) {
-        trp_message_t *message = cell->head;
-        cell->head = message->next;
-        cell->mail_len--;
-        cell->mail_size -= message->size;
-        d->backlog--;
-        __builtin_prefetch(message->next, 0, 3);
+    for (uint32_t taken = 1; taken <= budget; taken++) {
+        trp_message_t *message = trp_mailbox_pop(d, cell);
+        if (TRP_UNLIKELY(message == NULL)) {
+            return; /* A newcomer pushed the rest out. */
+        }
         activation_take(d, cell, message);
         if (TRP_UNLIKELY(d->attention)) {
             activation_attend(d, cell);
-        }
-        if (TRP_UNLIKELY((cell->flags & TRP_CELL_BLOCKED) != 0 || cell->urgent != NULL ||
-                         d->park_on != NULL)) {
-            return;
-        }
-        if (TRP_UNLIKELY(taken % SLICE_CHECK_LEN == 0)) {
-            uint64_t now = trp_clock_now();
-            slice_end = slice_end == 0 ? now + d->slice_ns : slice_end;
-            if (now >= slice_end) {
+            if ((cell->flags & TRP_CELL_BLOCKED) != 0 || cell->urgent != NULL ||
+                d->park_on != NULL) {
                 return;
             }
+        }
+        if (TRP_UNLIKELY(taken % SLICE_CHECK_LEN == 0) && slice_is_over(d, taken, &slice_end)) {
+            return;
         }
     }
 }

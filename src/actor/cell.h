@@ -39,6 +39,7 @@ enum {
     TRP_CELL_NAMED = 1 << 11,      /* `name` is its own, not its parent's. */
     TRP_CELL_PENDING = 1 << 12,    /* Has a step of its own to take: `extra->pending`. */
     TRP_CELL_NO_INIT = 1 << 13,    /* Its init failed: there is no state to stop. */
+    TRP_CELL_ARGS = 1 << 14,       /* The spawner's args lie behind the state. */
     /* Nothing of the mailbox is taken while one of these is set. */
     TRP_CELL_BLOCKED = TRP_CELL_PARKED | TRP_CELL_HELD | TRP_CELL_SUSPENDED | TRP_CELL_RESTARTING |
                        TRP_CELL_STOPPING,
@@ -73,6 +74,20 @@ struct troupe_actor {
 };
 
 _Static_assert(sizeof(troupe_actor_t) == 128, "a cell's head is two cache lines");
+
+#define TRP_STATE_ALIGN 16u
+
+static inline size_t trp_cell_args_offset(const troupe_behavior_t *behavior)
+{
+    return (behavior->state_size + TRP_STATE_ALIGN - 1) & ~(size_t)(TRP_STATE_ALIGN - 1);
+}
+
+/* The spawner's args; NULL when there are none. */
+static inline void *trp_cell_args(troupe_actor_t *cell)
+{
+    bool has_args = (cell->flags & TRP_CELL_ARGS) != 0;
+    return has_args ? cell->state + trp_cell_args_offset(cell->behavior) : NULL;
+}
 
 static inline bool trp_cell_is_runnable(const troupe_actor_t *cell)
 {

@@ -25,7 +25,7 @@ void trp_dispatcher_run_tasks(trp_dispatcher_t *d);
 /* Appending when the cell has a flag of TRP_CELL_SPECIAL or is at the default mark. */
 void trp_mailbox_append_special(trp_dispatcher_t *d, troupe_actor_t *cell, trp_message_t *message);
 
-static inline void trp_run_queue_push(trp_dispatcher_t *d, troupe_actor_t *cell)
+static TRP_ALWAYS_INLINE void trp_run_queue_push(trp_dispatcher_t *d, troupe_actor_t *cell)
 {
     cell->flags |= TRP_CELL_SCHEDULED;
     cell->run_next = NULL;
@@ -38,7 +38,7 @@ static inline void trp_run_queue_push(trp_dispatcher_t *d, troupe_actor_t *cell)
 }
 
 /* Puts a cell that has something to do into the run queue, unless it is there or running. */
-static inline void trp_schedule(trp_dispatcher_t *d, troupe_actor_t *cell)
+static TRP_ALWAYS_INLINE void trp_schedule(trp_dispatcher_t *d, troupe_actor_t *cell)
 {
     if ((cell->flags & (TRP_CELL_SCHEDULED | TRP_CELL_RUNNING)) == 0) {
         trp_run_queue_push(d, cell);
@@ -46,8 +46,8 @@ static inline void trp_schedule(trp_dispatcher_t *d, troupe_actor_t *cell)
 }
 
 /* Appends without looking at bounds. */
-static inline void trp_mailbox_push(trp_dispatcher_t *d, troupe_actor_t *cell,
-                                    trp_message_t *message)
+static TRP_ALWAYS_INLINE void trp_mailbox_push(trp_dispatcher_t *d, troupe_actor_t *cell,
+                                               trp_message_t *message)
 {
     message->next = NULL;
     if (cell->head == NULL) {
@@ -61,8 +61,8 @@ static inline void trp_mailbox_push(trp_dispatcher_t *d, troupe_actor_t *cell,
     d->backlog++;
 }
 
-static inline void trp_mailbox_append(trp_dispatcher_t *d, troupe_actor_t *cell,
-                                      trp_message_t *message)
+static TRP_ALWAYS_INLINE void trp_mailbox_append(trp_dispatcher_t *d, troupe_actor_t *cell,
+                                                 trp_message_t *message)
 {
     if (TRP_UNLIKELY((cell->flags & TRP_CELL_SPECIAL) != 0 ||
                      cell->mail_len >= TRP_MAILBOX_LEN_MAX ||
@@ -75,7 +75,7 @@ static inline void trp_mailbox_append(trp_dispatcher_t *d, troupe_actor_t *cell,
 }
 
 /* The living actor of that id; NULL otherwise. */
-static inline troupe_actor_t *trp_cell_find(trp_dispatcher_t *d, uint64_t id)
+static TRP_ALWAYS_INLINE troupe_actor_t *trp_cell_find(trp_dispatcher_t *d, uint64_t id)
 {
     trp_slot_t *entry = trp_slots_entry(&d->slots, trp_id_slot(id));
     if (TRP_UNLIKELY(entry == NULL)) {
@@ -86,7 +86,7 @@ static inline troupe_actor_t *trp_cell_find(trp_dispatcher_t *d, uint64_t id)
 }
 
 /* Delivers to this dispatcher. Takes the message over. */
-static inline void trp_deliver(trp_dispatcher_t *d, trp_message_t *message)
+static TRP_ALWAYS_INLINE void trp_deliver(trp_dispatcher_t *d, trp_message_t *message)
 {
     troupe_actor_t *cell = trp_cell_find(d, message->target);
     if (TRP_UNLIKELY(cell == NULL ||
@@ -102,7 +102,7 @@ static inline void trp_deliver(trp_dispatcher_t *d, trp_message_t *message)
 void trp_route_far(trp_dispatcher_t *d, uint32_t index, trp_message_t *message);
 
 /* Sends a cell whose target is of this node. */
-static inline void trp_route(trp_dispatcher_t *d, trp_message_t *message)
+static TRP_ALWAYS_INLINE void trp_route(trp_dispatcher_t *d, trp_message_t *message)
 {
     uint32_t index = trp_id_dispatcher(message->target);
     if (index == d->index) {

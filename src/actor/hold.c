@@ -30,6 +30,7 @@ troupe_err_t troupe_hold(troupe_actor_t *self, uint32_t timeout_ms)
     }
     uint64_t hold_ms = timeout_ms == 0 ? TRP_HOLD_MS_DEFAULT : timeout_ms;
     self->flags |= TRP_CELL_HELD;
+    d->attention = true;
     extra->hold.fn = hold_fired;
     trp_alarm_set(d, &extra->hold, d->now + hold_ms * TRP_NS_PER_MS);
     /* What the continuation may wait for must not be stuck behind user mail. */

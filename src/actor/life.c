@@ -55,7 +55,6 @@ void trp_extra_end(troupe_actor_t *cell)
     trp_supervise_fini(extra);
     trp_free(extra->watchers.refs);
     trp_free(extra->becomes);
-    trp_free(extra->args);
     trp_free(extra);
     cell->extra = NULL;
 }
@@ -65,10 +64,9 @@ void trp_extra_end(troupe_actor_t *cell)
 void trp_birth(trp_dispatcher_t *d, troupe_actor_t *cell)
 {
     cell->flags &= ~(uint32_t)TRP_CELL_NEWBORN;
-    const void *args = cell->extra == NULL ? NULL : cell->extra->args;
     troupe_err_t err = TROUPE_OK;
     if (cell->behavior->init != NULL) {
-        err = cell->behavior->init(cell, cell->state, args);
+        err = cell->behavior->init(cell, cell->state, trp_cell_args(cell));
     }
     if (cell->extra != NULL && cell->extra->waiter != NULL) {
         trp_spawn_waiter_done(cell->extra->waiter, err);
@@ -96,6 +94,7 @@ void trp_fail(trp_dispatcher_t *d, troupe_actor_t *cell, troupe_err_t error)
     }
     extra->failure = (uint32_t)error;
     cell->flags |= TRP_CELL_SUSPENDED;
+    d->attention = true;
     if (cell->parent == 0) { /* A guardian has nobody above: it starts anew. */
         trp_restart_begin(d, cell, 0);
         return;
@@ -120,6 +119,7 @@ void trp_stop_begin(trp_dispatcher_t *d, troupe_actor_t *cell, troupe_err_t reas
         return;
     }
     cell->flags |= TRP_CELL_STOPPING;
+    d->attention = true;
     trp_life_cancel(d, cell);
     if (reason != TROUPE_OK && trp_extra_get(cell) != NULL) {
         cell->extra->failure = (uint32_t)reason;

@@ -17,18 +17,6 @@ void trp_mailbox_kick(trp_dispatcher_t *d, troupe_actor_t *cell)
 
 /* ---- taking ---------------------------------------------------------------------------------- */
 
-trp_message_t *trp_mailbox_pop(trp_dispatcher_t *d, troupe_actor_t *cell)
-{
-    trp_message_t *message = cell->head;
-    if (message != NULL) {
-        cell->head = message->next;
-        cell->mail_len--;
-        cell->mail_size -= message->size;
-        d->backlog--;
-    }
-    return message;
-}
-
 trp_message_t *trp_mailbox_pop_urgent(trp_dispatcher_t *d, troupe_actor_t *cell)
 {
     trp_message_t *last = cell->urgent;
@@ -57,6 +45,7 @@ static void urgent_push(trp_dispatcher_t *d, troupe_actor_t *cell, trp_message_t
     }
     cell->urgent = message;
     d->backlog++;
+    d->attention = d->attention || d->current == cell;
 }
 
 void trp_mailbox_append_urgent(trp_dispatcher_t *d, troupe_actor_t *cell, trp_message_t *message)

@@ -20,7 +20,19 @@ void trp_mailbox_append_urgent(trp_dispatcher_t *d, troupe_actor_t *cell, trp_me
 
 /* The oldest message of each; NULL when there is none. */
 trp_message_t *trp_mailbox_pop_urgent(trp_dispatcher_t *d, troupe_actor_t *cell);
-trp_message_t *trp_mailbox_pop(trp_dispatcher_t *d, troupe_actor_t *cell);
+
+static TRP_ALWAYS_INLINE trp_message_t *trp_mailbox_pop(trp_dispatcher_t *d, troupe_actor_t *cell)
+{
+    trp_message_t *message = cell->head;
+    if (TRP_LIKELY(message != NULL)) {
+        cell->head = message->next;
+        cell->mail_len--;
+        cell->mail_size -= message->size;
+        d->backlog--;
+        __builtin_prefetch(message->next, 0, 3);
+    }
+    return message;
+}
 
 /* Puts messages back in front, in the order of the list from `first` to `last`. */
 void trp_mailbox_prepend(trp_dispatcher_t *d, troupe_actor_t *cell, trp_message_t *first,

@@ -29,6 +29,7 @@ enum {
     TRP_MESSAGE_TIMER = 1 << 4,   /* Fired by a timer; extension words 0 and 1 are key and turn. */
     TRP_MESSAGE_TRACE = 1 << 5,   /* Two words of trace id, then one word of deadline. */
     TRP_MESSAGE_FAILED = 1 << 6,  /* Answer to an ask that failed: `size` is a troupe_err_t. */
+    TRP_MESSAGE_PUBLISHED = 1 << 7, /* The last extension word is the topic it was published to. */
 };
 
 typedef struct trp_message {

@@ -25,6 +25,7 @@ void trp_restart_begin(trp_dispatcher_t *d, troupe_actor_t *cell, uint64_t delay
         return;
     }
     cell->flags |= TRP_CELL_RESTARTING;
+    d->attention = true;
     cell->flags &= ~(uint32_t)TRP_CELL_SUSPENDED;
     extra->restart_delay_ns = delay_ns;
     extra->incarnation++;
@@ -80,7 +81,7 @@ void trp_restart_finish(trp_dispatcher_t *d, troupe_actor_t *cell)
     extra->is_escalated = false;
     troupe_err_t err = TROUPE_OK;
     if (cell->behavior->init != NULL) {
-        err = cell->behavior->init(cell, cell->state, extra->args);
+        err = cell->behavior->init(cell, cell->state, trp_cell_args(cell));
     }
     if (err != TROUPE_OK) {
         cell->flags |= TRP_CELL_NO_INIT;

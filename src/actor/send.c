@@ -11,23 +11,14 @@
 /* Bodies up to this size lie in their cell; larger ones in a shared body. */
 #define INLINE_SIZE_MAX (TRP_POOL_BLOCK_MAX - sizeof(trp_message_t) - 2 * sizeof(uint64_t))
 
-/* Bodies are copied by the word: a call of memcpy costs more than a small body. */
+/* A call of memcpy costs more than a body of half a line. */
 static inline void body_copy(void *to, const void *from, size_t size)
 {
-    if (TRP_LIKELY(size <= 32)) {
-        if (size == 32) {
-            memcpy(to, from, 32);
-            return;
-        }
-        if (size == 8) {
-            memcpy(to, from, 8);
-            return;
-        }
-        if (size == 0) {
-            return;
-        }
+    if (TRP_LIKELY(size == 32)) {
+        memcpy(to, from, 32);
+    } else if (size > 0) {
+        memcpy(to, from, size);
     }
-    memcpy(to, from, size);
 }
 
 /* ---- to other nodes -------------------------------------------------------------------------- */
@@ -203,11 +194,33 @@ void trp_send_copy(trp_dispatcher_t *d, trp_message_t *message, troupe_ref_t to)
 
 /* ---- public ---------------------------------------------------------------------------------- */
 
-troupe_err_t troupe_tell(troupe_actor_t *self, troupe_ref_t to, troupe_type_t type,
-                         const void *body, size_t size)
+static TRP_NOINLINE troupe_err_t tell_any(troupe_actor_t *self, troupe_ref_t to, troupe_type_t type,
+                                          const void *body, size_t size)
 {
     trp_letter_spec_t spec = {to, self->id, type, body, size};
     return trp_send(self->dispatcher, &spec);
+}
+
+/* The plain case at once: an actor of this node, a body that fits its cell, a block at hand. */
+troupe_err_t troupe_tell(troupe_actor_t *self, troupe_ref_t to, troupe_type_t type,
+                         const void *body, size_t size)
+{
+    trp_dispatcher_t *d = self->dispatcher;
+    if (TRP_UNLIKELY(to.node != d->uid || !trp_types_fits(d->types, type, size) ||
+                     size > INLINE_SIZE_MAX)) {
+        return tell_any(self, to, type, body, size);
+    }
+    trp_message_t *message = trp_message_take(&d->endpoint.pool, 0, size, false);
+    if (TRP_UNLIKELY(message == NULL)) {
+        return send_refused(d);
+    }
+    d->user.made++;
+    message->target = to.id;
+    message->sender = self->id;
+    message->type = type.id;
+    body_copy(message + 1, body, size);
+    trp_route(d, message);
+    return TROUPE_OK;
 }
 
 troupe_err_t troupe_tell_object(troupe_actor_t *self, troupe_ref_t to, troupe_type_t type,
@@ -291,11 +304,9 @@ troupe_err_t troupe_forward(troupe_actor_t *self, troupe_ref_t to)
 
 troupe_err_t troupe_reply(troupe_actor_t *self, troupe_type_t type, const void *body, size_t size)
 {
-    trp_dispatcher_t *d = self->dispatcher;
     troupe_ref_t to = troupe_sender(self);
     if (troupe_ref_is_none(to)) {
         return TROUPE_ENOENT;
     }
-    trp_letter_spec_t spec = {to, self->id, type, body, size};
-    return trp_send(d, &spec);
+    return troupe_tell(self, to, type, body, size);
 }

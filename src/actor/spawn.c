@@ -20,19 +20,26 @@ typedef struct spawn_spec {
     troupe_overflow_t overflow;
     troupe_supervision_t supervision;
     trp_spawn_waiter_t *waiter;
-    void *args;
 } spawn_spec_t;
 
-/* A spawn on its way: the payload of a task. */
+#define STATE_SIZE_MAX ((size_t)1024 * 1024 * 1024) /* Of state, and of args. */
+#define INLINE_ARGS_SIZE 128u /* Args of this size travel in the order itself. */
+
+/* A spawn on its way: the payload of a task, cut off behind the args that it uses. */
 typedef struct spawn_order {
     uint64_t id;
     uint64_t parent;
     const troupe_behavior_t *behavior;
     trp_name_t *name; /* Own (is_named) or the parent's. */
     spawn_spec_t *spec;
+    void *large_args; /* Those that don't fit below; NULL: none. */
     uint32_t child_index;
+    uint32_t args_size;
     bool is_named;
+    unsigned char args[INLINE_ARGS_SIZE];
 } spawn_order_t;
+
+_Static_assert(sizeof(spawn_order_t) <= TRP_TASK_SIZE_MAX, "an order fits a task");
 
 /* ---- waiters --------------------------------------------------------------------------------- */
 
@@ -80,13 +87,14 @@ static troupe_err_t options_check(const troupe_behavior_t *behavior,
                                   const troupe_spawn_options_t *options)
 {
     if (behavior == NULL || behavior->size != sizeof(*behavior) || behavior->receive == NULL ||
-        behavior->state_size > UINT32_MAX / 2) {
+        behavior->state_size > STATE_SIZE_MAX) {
         return TROUPE_EINVAL;
     }
     if (options == NULL) {
         return TROUPE_OK;
     }
-    if (options->size != sizeof(*options) || (options->args == NULL && options->args_size != 0) ||
+    if (options->size != sizeof(*options) || options->args_size > STATE_SIZE_MAX ||
+        (options->args == NULL && options->args_size != 0) ||
         options->overflow > TROUPE_OVERFLOW_DROP_OLDEST ||
         !directive_is_known(options->supervision.directive)) {
         return TROUPE_EINVAL;
@@ -96,19 +104,12 @@ static troupe_err_t options_check(const troupe_behavior_t *behavior,
 
 static bool options_are_plain(const troupe_spawn_options_t *options)
 {
-    static const troupe_supervision_t plain = {(troupe_directive_t)0, false, 0, 0, 0, 0};
+    const troupe_supervision_t *wish = options == NULL ? NULL : &options->supervision;
     return options == NULL ||
-           (options->args == NULL && options->mailbox_len_max == 0 &&
-            options->mailbox_size_max == 0 && options->overflow == TROUPE_OVERFLOW_DROP_NEWEST &&
-            memcmp(&options->supervision, &plain, sizeof(plain)) == 0);
-}
-
-static void spec_free(spawn_spec_t *spec)
-{
-    if (spec != NULL) {
-        trp_free(spec->args);
-        trp_free(spec);
-    }
+           (options->mailbox_len_max == 0 && options->mailbox_size_max == 0 &&
+            options->overflow == TROUPE_OVERFLOW_DROP_NEWEST && (int)wish->directive == 0 &&
+            !wish->all_for_one && wish->restarts_max == 0 && wish->window_ms == 0 &&
+            wish->backoff_min_ms == 0 && wish->backoff_max_ms == 0);
 }
 
 /* *ret_spec is NULL when the defaults will do. */
@@ -129,13 +130,6 @@ static troupe_err_t spec_new(const troupe_spawn_options_t *options, trp_spawn_wa
         spec->mailbox_size_max = options->mailbox_size_max;
         spec->overflow = options->overflow;
         spec->supervision = options->supervision;
-        if (options->args_size > 0) {
-            spec->args = trp_memdup(options->args, options->args_size);
-            if (spec->args == NULL) {
-                trp_free(spec);
-                return TROUPE_ENOMEM;
-            }
-        }
     }
     *ret_spec = spec;
     return TROUPE_OK;
@@ -158,7 +152,6 @@ static troupe_err_t spec_apply(troupe_actor_t *cell, spawn_spec_t *spec)
     extra->overflow = spec->overflow;
     extra->supervision = spec->supervision;
     extra->waiter = spec->waiter;
-    extra->args = spec->args;
     trp_free(spec);
     return TROUPE_OK;
 }
@@ -171,7 +164,8 @@ static void order_fail(trp_dispatcher_t *d, const spawn_order_t *order, troupe_e
     if (order->spec != NULL && order->spec->waiter != NULL) {
         trp_spawn_waiter_done(order->spec->waiter, err);
     }
-    spec_free(order->spec);
+    trp_free(order->spec);
+    trp_free(order->large_args);
     trp_slots_free(&d->slots, trp_id_slot(order->id));
     trp_unborn_claim(d, order->id); /* Now stale: becomes dead letters. */
     trp_child_ended_t ended = {order->id, order->child_index, (uint32_t)err,
@@ -180,9 +174,22 @@ static void order_fail(trp_dispatcher_t *d, const spawn_order_t *order, troupe_e
                     &ended, sizeof(ended));
 }
 
+/* The args lie behind the state and live as long as the actor, for its restarts. */
+static void cell_set_args(troupe_actor_t *cell, const spawn_order_t *order)
+{
+    if (order->args_size > 0) {
+        cell->flags |= TRP_CELL_ARGS;
+        memcpy(trp_cell_args(cell), order->large_args != NULL ? order->large_args : order->args,
+               order->args_size);
+    }
+}
+
 static troupe_actor_t *cell_new(trp_dispatcher_t *d, const spawn_order_t *order)
 {
     size_t size = sizeof(troupe_actor_t) + order->behavior->state_size;
+    if (order->args_size > 0) {
+        size = sizeof(troupe_actor_t) + trp_cell_args_offset(order->behavior) + order->args_size;
+    }
     troupe_actor_t *cell = trp_cells_take(&d->cells, size);
     if (cell == NULL) {
         return NULL;
@@ -197,6 +204,7 @@ static troupe_actor_t *cell_new(trp_dispatcher_t *d, const spawn_order_t *order)
     cell->parent = order->parent;
     cell->child_index = order->child_index;
     cell->cell_size = (uint32_t)size;
+    cell_set_args(cell, order);
     return cell;
 }
 
@@ -215,6 +223,7 @@ static void order_carry_out(trp_dispatcher_t *d, const spawn_order_t *order)
         order_fail(d, order, TROUPE_ENOMEM);
         return;
     }
+    trp_free(order->large_args);
     entry->actor = cell;
     d->actors++;
     d->spawned++;
@@ -226,10 +235,8 @@ static void order_carry_out(trp_dispatcher_t *d, const spawn_order_t *order)
 
 static void order_task(trp_dispatcher_t *d, void *payload, size_t size)
 {
-    spawn_order_t order;
-    TRP_ASSERT(size == sizeof(order));
-    memcpy(&order, payload, sizeof(order));
-    order_carry_out(d, &order);
+    TRP_ASSERT(size >= offsetof(spawn_order_t, args));
+    order_carry_out(d, payload);
 }
 
 /* ---- on the spawner's dispatcher ------------------------------------------------------------- */
@@ -323,6 +330,23 @@ static troupe_err_t order_name(trp_dispatcher_t *d, troupe_actor_t *parent,
                          &order->name);
 }
 
+static troupe_err_t order_set_args(const troupe_spawn_options_t *options, spawn_order_t *order)
+{
+    if (options == NULL || options->args_size == 0) {
+        return TROUPE_OK;
+    }
+    if (options->args_size <= INLINE_ARGS_SIZE) {
+        memcpy(order->args, options->args, options->args_size);
+    } else {
+        order->large_args = trp_memdup(options->args, options->args_size);
+        if (order->large_args == NULL) {
+            return TROUPE_ENOMEM;
+        }
+    }
+    order->args_size = (uint32_t)options->args_size;
+    return TROUPE_OK;
+}
+
 /* Sends the order, or carries it out here. The child is entered first: its end may come at once. */
 static troupe_err_t order_send(trp_dispatcher_t *d, troupe_actor_t *parent, spawn_order_t *order)
 {
@@ -336,9 +360,37 @@ static troupe_err_t order_send(trp_dispatcher_t *d, troupe_actor_t *parent, spaw
         order_carry_out(d, order);
         return TROUPE_OK;
     }
-    err = trp_dispatcher_post(d, index, order_task, order, sizeof(*order));
+    size_t inline_size = order->large_args == NULL ? order->args_size : 0;
+    err = trp_dispatcher_post(d, index, order_task, order,
+                              offsetof(spawn_order_t, args) + inline_size);
     if (err != TROUPE_OK) {
         (void)trp_children_remove(children, order->id, order->child_index);
+    }
+    return err;
+}
+
+/* Gives the order its name, args and wishes and sends it; nothing is left of it on an error. */
+static troupe_err_t order_fill(trp_dispatcher_t *d, troupe_actor_t *parent,
+                               const troupe_spawn_options_t *options, trp_spawn_waiter_t *waiter,
+                               spawn_order_t *order)
+{
+    troupe_err_t err = order_name(d, parent, options, order);
+    if (err != TROUPE_OK) {
+        return err;
+    }
+    err = order_set_args(options, order);
+    if (err == TROUPE_OK) {
+        err = spec_new(options, waiter, &order->spec);
+    }
+    if (err == TROUPE_OK) {
+        err = order_send(d, parent, order);
+    }
+    if (err != TROUPE_OK) {
+        trp_free(order->spec);
+        trp_free(order->large_args);
+        if (order->is_named) {
+            trp_names_remove(&d->endpoint.runtime->names, &order->name);
+        }
     }
     return err;
 }
@@ -359,25 +411,19 @@ troupe_err_t trp_spawn(troupe_actor_t *parent, const troupe_behavior_t *behavior
     if (err == TROUPE_OK) {
         err = place_choose(d, options, &index);
     }
-    spawn_order_t order = {.parent = parent->id, .behavior = behavior};
-    if (err == TROUPE_OK) {
-        err = trp_spawn_lease(d, index, &order.id);
-    }
     if (err != TROUPE_OK) {
         return err;
     }
-    err = order_name(d, parent, options, &order);
-    if (err == TROUPE_OK) {
-        err = spec_new(options, waiter, &order.spec);
-        if (err == TROUPE_OK) {
-            err = order_send(d, parent, &order);
-        }
-        if (err != TROUPE_OK && order.is_named) {
-            trp_names_remove(&d->endpoint.runtime->names, &order.name);
-        }
-    }
+    spawn_order_t order;
+    memset(&order, 0, offsetof(spawn_order_t, args));
+    order.parent = parent->id;
+    order.behavior = behavior;
+    err = trp_spawn_lease(d, index, &order.id);
     if (err != TROUPE_OK) {
-        spec_free(order.spec);
+        return err;
+    }
+    err = order_fill(d, parent, options, waiter, &order);
+    if (err != TROUPE_OK) {
         lease_return(d, order.id);
         return err;
     }
@@ -396,7 +442,10 @@ troupe_err_t troupe_spawn(troupe_actor_t *self, const troupe_behavior_t *behavio
 troupe_err_t trp_spawn_guardian(trp_dispatcher_t *d, const troupe_behavior_t *behavior,
                                 const char *name, uint64_t *ret_id)
 {
-    spawn_order_t order = {.behavior = behavior, .is_named = true};
+    spawn_order_t order;
+    memset(&order, 0, offsetof(spawn_order_t, args));
+    order.behavior = behavior;
+    order.is_named = true;
     troupe_err_t err = trp_spawn_lease(d, d->index, &order.id);
     if (err != TROUPE_OK) {
         return err;

@@ -29,6 +29,7 @@ static void take_suspend(trp_dispatcher_t *d, troupe_actor_t *cell, trp_message_
     uint32_t token = 0;
     system_body(message, &token, sizeof(token));
     cell->flags |= TRP_CELL_SUSPENDED;
+    d->attention = true;
     trp_system_send(d, trp_dispatcher_ref(d, cell->parent), TRP_SYSTEM_SUSPENDED, cell->id, &token,
                     sizeof(token));
 }

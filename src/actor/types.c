@@ -10,7 +10,8 @@
 #include "base/assert.h"
 #include "base/memory.h"
 
-static const trp_type_rule_t no_rule = {1, 0};
+/* No body is that large. */
+static const trp_type_rule_t no_rule = {UINT32_MAX, 0};
 
 static troupe_err_t builtin_add(trp_types_t *types, const char *name, size_t fixed_size,
                                 uint16_t want)
@@ -127,7 +128,7 @@ static troupe_err_t types_add(trp_types_t *types, trp_type_t *type)
     types->types[id] = type;
     if (type->encode == NULL) {
         types->rules[id].size_min = (uint32_t)type->fixed_size;
-        types->rules[id].size_max = (uint32_t)type->size_max;
+        types->rules[id].range = (uint32_t)(type->size_max - type->fixed_size);
     }
     /* Release: pairs with the acquire in trp_types_at. */
     atomic_store_explicit(&types->len, id + 1, memory_order_release);

@@ -14,6 +14,7 @@
 
 #include <troupe/type.h>
 
+#include "base/attr.h"
 #include "base/table.h"
 
 typedef struct trp_type {
@@ -28,10 +29,10 @@ typedef struct trp_type {
     uint16_t id;
 } trp_type_t;
 
-/* What sending has to know, in one load. */
+/* What sending has to know, in one load: sizes from size_min to size_min + range fit. */
 typedef struct trp_type_rule {
     uint32_t size_min;
-    uint32_t size_max;
+    uint32_t range;
 } trp_type_rule_t;
 
 typedef struct trp_types {
@@ -39,7 +40,7 @@ typedef struct trp_types {
     trp_table_t by_name;
     _Atomic uint32_t len; /* Ids below are valid. */
     trp_type_rule_t
-        rules[TROUPE_TYPES_MAX]; /* {1, 0}, which fits nothing, where there is no type. */
+        rules[TROUPE_TYPES_MAX]; /* {UINT32_MAX, 0}, which fits nothing, where there is no type. */
     trp_type_t *types[TROUPE_TYPES_MAX];
 } trp_types_t;
 
@@ -63,8 +64,11 @@ troupe_err_t trp_types_check(trp_types_t *types, troupe_type_t type, size_t size
 /* True when a body of `size` bytes may be sent as that type. */
 static inline bool trp_types_fits(const trp_types_t *types, troupe_type_t type, size_t size)
 {
-    const trp_type_rule_t *rule = &types->rules[type.id % TROUPE_TYPES_MAX];
-    return size >= rule->size_min && size <= rule->size_max && type.id < TROUPE_TYPES_MAX;
+    if (TRP_UNLIKELY(type.id >= TROUPE_TYPES_MAX)) {
+        return false;
+    }
+    const trp_type_rule_t *rule = &types->rules[type.id];
+    return size - rule->size_min <= rule->range;
 }
 
 #endif
