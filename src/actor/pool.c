@@ -123,13 +123,41 @@ static bool depot_grow(trp_depot_t *depot, uint32_t class_index)
     return class->full != NULL;
 }
 
+/* Fills an empty magazine with single blocks that threads without a pool gave back: else what flows from
+ * pools to such threads (inboxes) would never come back. Called with the mutex held. */
+static bool depot_gather(trp_depot_t *depot, uint32_t class_index)
+{
+    trp_depot_class_t *class = &depot->classes[class_index];
+    if (class->loose == NULL) {
+        return false;
+    }
+    trp_magazine_t *magazine = class->empty;
+    if (magazine != NULL) {
+        class->empty = magazine->next;
+    } else {
+        magazine = depot_magazine_new(class_index);
+        if (magazine == NULL) {
+            return false;
+        }
+    }
+    while (class->loose != NULL && magazine->len < magazine->capacity) {
+        void *block = class->loose;
+        class->loose = *(void **)block;
+        magazine->items[magazine->len++] = block;
+    }
+    magazine->next = class->full;
+    class->full = magazine;
+    return true;
+}
+
 /* Takes a magazine with blocks out and charges them. NULL at the ceiling or without memory. */
 static trp_magazine_t *depot_take_full(trp_depot_t *depot, uint32_t class_index, bool is_system)
 {
     trp_depot_class_t *class = &depot->classes[class_index];
     trp_magazine_t *magazine = NULL;
     pthread_mutex_lock(&depot->mutex);
-    if (class->full != NULL || depot_grow(depot, class_index)) {
+    if (class->full != NULL || depot_gather(depot, class_index) ||
+        depot_grow(depot, class_index)) {
         size_t charge = class->full->len * trp_pool_block_size(class_index);
         if (trp_depot_charge(depot, charge, is_system)) {
             magazine = class->full;
