@@ -43,6 +43,7 @@ typedef struct trp_channel {
     trp_message_t *outbox_tail;
     trp_parking_t parking; /* Actors that wait for room. */
     bool is_dirty;         /* In its endpoint's list of channels to flush. */
+    bool is_unfenced;      /* Published since the endpoint's last fence. */
     /* Written by the producer, read by the consumer. */
     TRP_ALIGNED(TRP_CACHE_LINE) _Atomic uint32_t tail_shared;
     /* The producer sleeps with parked senders or a full outbox and wants to be woken at the low mark. */

@@ -184,7 +184,9 @@ static bool dispatcher_poll(trp_dispatcher_t *d, int timeout_ms)
 {
     struct epoll_event events[EVENTS_LEN];
     int len = epoll_wait(d->epoll_fd, events, EVENTS_LEN, timeout_ms);
-    atomic_store_explicit(&d->endpoint.waker.is_sleeping, false, memory_order_relaxed);
+    if (timeout_ms != 0) {
+        atomic_store_explicit(&d->endpoint.waker.is_sleeping, false, memory_order_relaxed);
+    }
     for (int i = 0; i < len; i++) {
         trp_poll_t *poll = events[i].data.ptr;
         if (poll == NULL) {
@@ -292,10 +294,10 @@ void trp_parking_release(trp_dispatcher_t *d, trp_parking_t *parking)
 }
 
 /* Publishes what was put, and lets go the actors whose channel has room again. */
-static void dispatcher_flush(trp_dispatcher_t *d)
+static void dispatcher_publish(trp_dispatcher_t *d)
 {
     trp_endpoint_t *endpoint = &d->endpoint;
-    if (endpoint->dirty_len == 0 || !trp_endpoint_flush(endpoint)) {
+    if (endpoint->dirty_len == 0 || !trp_endpoint_publish(endpoint)) {
         return;
     }
     for (uint32_t i = 0; i < endpoint->dirty_len; i++) {
@@ -313,7 +315,7 @@ static bool round_activations(trp_dispatcher_t *d)
     uint32_t ran = 0;
     while (d->run_first != NULL && ran < ROUND_ACTIVATIONS) {
         trp_activation_run(d);
-        dispatcher_flush(d);
+        dispatcher_publish(d);
         ran++;
     }
     return ran > 0;
@@ -327,7 +329,8 @@ static bool dispatcher_round(trp_dispatcher_t *d)
     worked = round_injector(d) || worked;
     worked = round_timers(d) || worked;
     worked = round_activations(d) || worked;
-    dispatcher_flush(d);
+    dispatcher_publish(d);
+    trp_endpoint_settle(&d->endpoint);
     if (runtime->remote.flush != NULL) {
         runtime->remote.flush(runtime->remote.context, d);
     }

@@ -35,6 +35,10 @@ void trp_waker_fini(trp_waker_t *waker)
 void trp_waker_write(trp_waker_t *waker)
 {
     uint64_t one = 1;
+    /* Relaxed: what the sleeper is to see was ordered by the fence before. */
+    if (!atomic_exchange_explicit(&waker->is_sleeping, false, memory_order_relaxed)) {
+        return;
+    }
     atomic_fetch_add_explicit(&waker->wakeups, 1, memory_order_relaxed);
     /* The only possible failure, a counter at its maximum, is a descriptor that is readable already. */
     ssize_t written = write(waker->fd, &one, sizeof(one));
@@ -59,11 +63,42 @@ static void endpoint_mark_dirty(trp_endpoint_t *endpoint, uint32_t target_index)
     }
 }
 
+static trp_waker_t *endpoint_target(const trp_endpoint_t *endpoint, uint32_t target_index)
+{
+    return &endpoint->runtime->dispatchers[target_index]->endpoint.waker;
+}
+
 static void endpoint_publish(trp_endpoint_t *endpoint, uint32_t target_index)
 {
-    if (trp_channel_publish(endpoint->out[target_index])) {
-        trp_waker_wake(&endpoint->runtime->dispatchers[target_index]->endpoint.waker);
+    trp_channel_t *channel = endpoint->out[target_index];
+    if (!trp_channel_publish(channel)) {
+        return;
     }
+    trp_waker_t *waker = endpoint_target(endpoint, target_index);
+    if (TRP_UNLIKELY(atomic_load_explicit(&waker->is_sleeping, memory_order_relaxed))) {
+        trp_waker_write(waker);
+    }
+    if (!channel->is_unfenced) {
+        channel->is_unfenced = true;
+        endpoint->unfenced[endpoint->unfenced_len++] = target_index;
+    }
+}
+
+void trp_endpoint_settle(trp_endpoint_t *endpoint)
+{
+    if (endpoint->unfenced_len == 0) {
+        return;
+    }
+    /* Pairs with the fence of the sleeper, as in trp_waker_wake. */
+    atomic_thread_fence(memory_order_seq_cst);
+    for (uint32_t i = 0; i < endpoint->unfenced_len; i++) {
+        trp_waker_t *waker = endpoint_target(endpoint, endpoint->unfenced[i]);
+        endpoint->out[endpoint->unfenced[i]]->is_unfenced = false;
+        if (atomic_load_explicit(&waker->is_sleeping, memory_order_relaxed)) {
+            trp_waker_write(waker);
+        }
+    }
+    endpoint->unfenced_len = 0;
 }
 
 bool trp_endpoint_put(trp_endpoint_t *endpoint, uint32_t target_index, trp_message_t *message)
@@ -77,7 +112,7 @@ bool trp_endpoint_put(trp_endpoint_t *endpoint, uint32_t target_index, trp_messa
     return is_high;
 }
 
-bool trp_endpoint_flush(trp_endpoint_t *endpoint)
+bool trp_endpoint_publish(trp_endpoint_t *endpoint)
 {
     bool is_waiting = false;
     uint32_t kept = 0;

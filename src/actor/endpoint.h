@@ -37,11 +37,13 @@ typedef struct trp_endpoint {
     trp_runtime_t *runtime;
     uint32_t index;
     uint32_t dirty_len;
+    uint32_t unfenced_len;
     uint64_t wakeups; /* Eventfd writes made. */
     trp_pool_t pool;
     trp_waker_t waker;
     trp_channel_t *out[TRP_DISPATCHERS_MAX]; /* By dispatcher; NULL to itself. */
     uint32_t dirty[TRP_DISPATCHERS_MAX];     /* Channels with something unpublished or parked. */
+    uint32_t unfenced[TRP_DISPATCHERS_MAX];  /* Channels published without a fence since. */
 } trp_endpoint_t;
 
 /* Opens an endpoint of a running or starting node for the calling thread (not a dispatcher). Its
@@ -54,20 +56,16 @@ troupe_err_t trp_endpoint_connect(trp_endpoint_t *endpoint);
 troupe_err_t trp_waker_init(trp_waker_t *waker);
 void trp_waker_fini(trp_waker_t *waker);
 
-/* Whether the thread sleeps, seen after what the caller has published. Any thread. */
-static inline bool trp_waker_is_asleep(trp_waker_t *waker)
-{
-    /* The fence orders the caller's publishing before the look at the flag; it pairs with the fence of
-     * the sleeper between setting the flag and its last look at the channels (Dekker's scheme). */
-    atomic_thread_fence(memory_order_seq_cst);
-    return atomic_load_explicit(&waker->is_sleeping, memory_order_relaxed);
-}
+/* Writes the eventfd if the thread sleeps; of several wakers one does. */
 void trp_waker_write(trp_waker_t *waker);
 
 /* Wakes the thread if it sleeps. The caller has published what it is to see. Any thread. */
 static inline void trp_waker_wake(trp_waker_t *waker)
 {
-    if (trp_waker_is_asleep(waker)) {
+    /* The fence orders the caller's publishing before the look at the flag; it pairs with the fence of
+     * the sleeper between setting the flag and its last look at the channels (Dekker's scheme). */
+    atomic_thread_fence(memory_order_seq_cst);
+    if (atomic_load_explicit(&waker->is_sleeping, memory_order_relaxed)) {
         trp_waker_write(waker);
     }
 }
@@ -100,8 +98,19 @@ static inline void trp_message_free(trp_pool_t *pool, trp_message_t *message)
 
 /* Puts a message into the channel to its target's dispatcher. True: past the high mark. */
 bool trp_endpoint_put(trp_endpoint_t *endpoint, uint32_t target_index, trp_message_t *message);
-/* Publishes what was put and wakes who sleeps. True when something is left in an outbox. */
-bool trp_endpoint_flush(trp_endpoint_t *endpoint);
+/* Publishes what was put. Wakes whom it sees asleep; for certainty a trp_endpoint_settle must follow,
+ * at the latest before the thread waits for anything. True when something is left in an outbox or an
+ * actor is parked. */
+bool trp_endpoint_publish(trp_endpoint_t *endpoint);
+/* Fences what was published and wakes who fell asleep meanwhile: one fence for many flushes. */
+void trp_endpoint_settle(trp_endpoint_t *endpoint);
+/* Both. */
+static inline bool trp_endpoint_flush(trp_endpoint_t *endpoint)
+{
+    bool is_waiting = trp_endpoint_publish(endpoint);
+    trp_endpoint_settle(endpoint);
+    return is_waiting;
+}
 /* Before sleeping, with the waker's flag set: true when a channel has made room for what waits. */
 bool trp_endpoint_wants_room(trp_endpoint_t *endpoint);
 
