@@ -252,7 +252,7 @@ troupe_err_t trp_atoms_get(trp_atoms_t *atoms, uint32_t id, uint32_t generation,
 {
     pthread_mutex_lock(&atoms->lock);
     trp_atom_t *name = id < atoms->entry_len ? atoms->entries[id].name : NULL;
-    if (name != NULL && name->generation == generation) {
+    if (name != NULL && (generation == 0 || name->generation == generation)) {
         name->refs++;
         *ret_name = name;
     } else {

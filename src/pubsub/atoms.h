@@ -86,7 +86,8 @@ troupe_err_t trp_atoms_intern(trp_atoms_t *names, trp_space_t space, trp_view_t 
 troupe_err_t trp_atoms_find(trp_atoms_t *names, trp_space_t space, trp_view_t bytes,
                             const trp_atom_t **ret_name);
 
-/* The name of that id and generation with one more reference; TROUPE_ENOENT when it is gone. */
+/* The name of that id and generation (0: whichever has the id) with one more reference; TROUPE_ENOENT
+ * when it is gone. */
 troupe_err_t trp_atoms_get(trp_atoms_t *names, uint32_t id, uint32_t generation,
                            const trp_atom_t **ret_name);
 

@@ -148,7 +148,8 @@ trp_topic_t *trp_directory_find_topic(const trp_directory_t *directory, uint32_t
                                       uint32_t generation)
 {
     trp_topic_t *topic = id < directory->topic_capacity ? directory->topics[id] : NULL;
-    return topic != NULL && topic->name->generation == generation ? topic : NULL;
+    bool is_meant = topic != NULL && (generation == 0 || topic->name->generation == generation);
+    return is_meant ? topic : NULL;
 }
 
 void trp_directory_drop_topic(trp_directory_t *directory, trp_topic_t *topic)
@@ -257,6 +258,16 @@ void trp_directory_forgotten(trp_directory_t *directory, uint8_t replica, uint32
     trp_topic_t *topic = trp_directory_find_topic(directory, id, generation);
     if (topic != NULL) {
         topic->interest[replica / 64] &= ~(UINT64_C(1) << (replica % 64));
+    }
+    pthread_mutex_unlock(&directory->lock);
+}
+
+void trp_directory_retry(trp_directory_t *directory, uint32_t id, uint32_t generation)
+{
+    pthread_mutex_lock(&directory->lock);
+    trp_topic_t *topic = trp_directory_find_topic(directory, id, generation);
+    if (topic != NULL) {
+        topic->is_dirty = true;
     }
     pthread_mutex_unlock(&directory->lock);
 }

@@ -89,7 +89,7 @@ typedef struct trp_resolved {
 /* By name: interns it when it is new. Errors of trp_atoms_intern. */
 troupe_err_t trp_directory_resolve(trp_directory_t *directory, uint8_t replica, trp_space_t space,
                                    trp_view_t bytes, trp_resolved_t *ret_resolved);
-/* By id. TROUPE_ENOENT when it is gone. */
+/* By id; generation 0: whichever has the id now. TROUPE_ENOENT when it is gone. */
 troupe_err_t trp_directory_resolve_id(trp_directory_t *directory, uint8_t replica, uint32_t id,
                                       uint32_t generation, trp_resolved_t *ret_resolved);
 /* The replica has dropped the topic. */
@@ -111,6 +111,8 @@ troupe_err_t trp_directory_place_pattern(trp_directory_t *directory, const trp_p
 /* A member can or can't be reached: groups and paths avoid those that can't. */
 troupe_err_t trp_directory_set_reachable(trp_directory_t *directory, uint64_t node,
                                          bool is_reachable, trp_change_fn on_change, void *context);
+/* Some replica could not be told of a change: the sweep tells all of them again. */
+void trp_directory_retry(trp_directory_t *directory, uint32_t id, uint32_t generation);
 /* Looks at the next `budget` topics: retries what ran out of memory, and drops the records that nobody
  * has used for `idle_ns`, after their replicas have dropped them (targets NULL). */
 void trp_directory_sweep(trp_directory_t *directory, uint64_t now, uint64_t idle_ns,

@@ -4,7 +4,7 @@
 /* Which dispatchers of this node have subscribers of a topic, for the one thread that has no replica:
  * the link's, which must know where a publish of another node goes before it can hand it over.
  *
- *     chunks[id / 4096] -> {plain, groups}[id % 4096], a bit for each dispatcher
+ *     chunks[id / 4096][id % 4096] -> a bit for each dispatcher with plain or pattern subscribers
  *
  * Thread rule: the directory writes, under its lock; any thread reads. A mask is set before the
  * subscriber is told, so a publish that comes after its acknowledgement finds it. */
@@ -27,8 +27,7 @@
 #define TRP_MASKS_CHUNKS ((TRP_ATOMS_LEN_MAX >> TRP_MASKS_CHUNK_BITS) + 1)
 
 typedef struct trp_mask {
-    _Atomic uint64_t plain[TRP_REPLICA_WORDS]; /* Pattern subscribers too. */
-    _Atomic uint64_t groups[TRP_REPLICA_WORDS];
+    _Atomic uint64_t words[TRP_REPLICA_WORDS];
 } trp_mask_t;
 
 typedef struct trp_masks {

@@ -121,11 +121,11 @@ void trp_topic_remove_pattern(trp_topic_t *topic, const trp_pattern_t *pattern)
 
 /* ---- masks ----------------------------------------------------------------------------------- */
 
-static void places_mask(const trp_places_t *places, bool of_groups, uint64_t *mask)
+static void places_mask(const trp_places_t *places, uint64_t *mask)
 {
     for (uint32_t i = 0; i < places->len; i++) {
         const trp_place_t *place = &places->items[i];
-        if (place->node == 0 && (place->group != NULL) == of_groups) {
+        if (place->node == 0 && place->group == NULL) {
             mask[place->replica / 64] |= UINT64_C(1) << (place->replica % 64);
         }
     }
@@ -133,19 +133,16 @@ static void places_mask(const trp_places_t *places, bool of_groups, uint64_t *ma
 
 void trp_topic_mask(trp_directory_t *directory, const trp_topic_t *topic)
 {
-    uint64_t plain[TRP_REPLICA_WORDS] = {0};
-    uint64_t groups[TRP_REPLICA_WORDS] = {0};
+    uint64_t words[TRP_REPLICA_WORDS] = {0};
     trp_mask_t *mask = trp_masks_at(&directory->masks, topic->name->id);
     TRP_ASSERT(mask != NULL);
-    places_mask(&topic->places, false, plain);
-    places_mask(&topic->places, true, groups);
+    places_mask(&topic->places, words);
     for (uint32_t i = 0; i < topic->pattern_len; i++) {
-        places_mask(&topic->patterns[i]->places, false, plain);
+        places_mask(&topic->patterns[i]->places, words);
     }
     for (uint32_t i = 0; i < TRP_REPLICA_WORDS; i++) {
         /* Relaxed: what makes a publish come after this is a message that crosses threads itself. */
-        atomic_store_explicit(&mask->plain[i], plain[i], memory_order_relaxed);
-        atomic_store_explicit(&mask->groups[i], groups[i], memory_order_relaxed);
+        atomic_store_explicit(&mask->words[i], words[i], memory_order_relaxed);
     }
 }
 

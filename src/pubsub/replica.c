@@ -280,6 +280,19 @@ troupe_err_t trp_replica_resolve_id(trp_replica_t *replica, uint32_t id, uint32_
     return err == TROUPE_OK ? replica_enter(replica, &resolved, ret_topic) : err;
 }
 
+troupe_err_t trp_replica_resolve_any(trp_replica_t *replica, uint32_t id,
+                                     trp_replica_topic_t **ret_topic)
+{
+    trp_resolved_t resolved;
+    *ret_topic = trp_replica_any(replica, id);
+    if (*ret_topic != NULL) {
+        return TROUPE_OK;
+    }
+    troupe_err_t err =
+        trp_directory_resolve_id(replica->directory, replica->number, id, 0, &resolved);
+    return err == TROUPE_OK ? replica_enter(replica, &resolved, ret_topic) : err;
+}
+
 trp_replica_topic_t *trp_replica_apply(trp_replica_t *replica, uint32_t id, uint32_t generation,
                                        trp_targets_t *targets)
 {

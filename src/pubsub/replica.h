@@ -136,6 +136,10 @@ troupe_err_t trp_replica_resolve(trp_replica_t *replica, trp_space_t space, trp_
 troupe_err_t trp_replica_resolve_id(trp_replica_t *replica, uint32_t id, uint32_t generation,
                                     trp_replica_topic_t **ret_topic);
 
+/* The topic that has the id now, whatever its generation. */
+troupe_err_t trp_replica_resolve_any(trp_replica_t *replica, uint32_t id,
+                                     trp_replica_topic_t **ret_topic);
+
 /* Takes over a newer snapshot (one reference, dropped when it is not newer). Returns the topic, NULL
  * when it is not known here. */
 trp_replica_topic_t *trp_replica_apply(trp_replica_t *replica, uint32_t id, uint32_t generation,

@@ -61,6 +61,7 @@ void trp_topic_mask(trp_directory_t *directory, const trp_topic_t *topic);
 /* The record of the name, made when there is none. */
 troupe_err_t trp_directory_topic(trp_directory_t *directory, const trp_atom_t *name,
                                  trp_topic_t **ret_topic);
+/* Generation 0: whichever has the id. */
 trp_topic_t *trp_directory_find_topic(const trp_directory_t *directory, uint32_t id,
                                       uint32_t generation);
 void trp_directory_drop_topic(trp_directory_t *directory, trp_topic_t *topic);
