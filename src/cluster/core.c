@@ -198,7 +198,12 @@ static uint64_t core_next_wakeup(const trp_cluster_core_t *core)
         next = core_min(next, trp_settle_wakeup(core));
         next = core_min(next, trp_split_wakeup(core));
     }
-    return next == TRP_CLOCK_NEVER ? next : trp_clock_add(next, core->time.skipped);
+    if (next == TRP_CLOCK_NEVER) {
+        return next;
+    }
+    /* All that was due is done; a concern that couldn't do it mustn't make the driver spin. */
+    uint64_t soonest = core->time.now + TRP_NS_PER_MS;
+    return trp_clock_add(next < soonest ? soonest : next, core->time.skipped);
 }
 
 /* ---- steps ------------------------------------------------------------------------------------ */

@@ -146,10 +146,15 @@ static void settle_announce(trp_cluster_core_t *core)
     trp_view_tell(core, TRP_RUMOR_SETTLED, 0, 0, 0);
 }
 
+static bool settle_is_mine(const trp_cluster_core_t *core)
+{
+    return core->settle.has_proposal && core->settle.change.proposer == core->self->uid;
+}
+
 static void settle_push_on(trp_cluster_core_t *core)
 {
     const trp_settle_t *settle = &core->settle;
-    if (settle->change.proposer != core->self->uid) {
+    if (!settle_is_mine(core)) {
         if (settle_is_down(core, settle->change.proposer)) {
             trp_change_t change = settle->change; /* Go on with what it has begun. */
             settle_propose(core, &change);
@@ -159,6 +164,8 @@ static void settle_push_on(trp_cluster_core_t *core)
     if (settle_is_accepted(core)) {
         if (trp_settle_apply(core, &settle->change) == TROUPE_OK) {
             settle_announce(core);
+        } else {
+            core->settle.resend_at = core->time.now + core->timings.settle_resend;
         }
         return;
     }
@@ -249,10 +256,11 @@ void trp_settle_tick(trp_cluster_core_t *core)
     for (size_t i = 0; i < SETTLE_ROUNDS_MAX && core->phase == TRP_PHASE_MEMBER; i++) {
         uint64_t epoch = core->settle.epoch;
         uint64_t ballot = core->settle.change.ballot;
-        if (trp_settle_leader(core) != core->self) {
-            return;
+        if (trp_settle_leader(core) == core->self) {
+            settle_lead(core);
+        } else if (settle_is_mine(core)) {
+            settle_push_on(core); /* A lower address came in sight; what is begun is ended. */
         }
-        settle_lead(core);
         if (epoch == core->settle.epoch && ballot == core->settle.change.ballot) {
             return;
         }
@@ -276,11 +284,14 @@ uint64_t trp_settle_wakeup(const trp_cluster_core_t *core)
 {
     const trp_settle_t *settle = &core->settle;
     uint64_t delay = trp_clock_from_ms(SETTLE_CHECK_DELAY_MS);
+    if (settle->epoch == 0) {
+        return TRP_CLOCK_NEVER;
+    }
     uint64_t next = settle_exit_wakeup(core);
     if (core->changed_at >= settle->checked_at && core->changed_at + delay < next) {
         next = core->changed_at + delay;
     }
-    if (settle->has_proposal && settle->change.proposer == core->self->uid) {
+    if (settle_is_mine(core)) {
         uint64_t step = settle->accept_came ? core->time.now : settle->resend_at;
         next = step < next ? step : next;
     }

@@ -284,6 +284,7 @@ static void split_judge_newcomer(trp_cluster_core_t *core)
         const trp_member_t *member =
             trp_members_find(&core->members, core->settle.settled.items[i]);
         if (member != NULL && split_on_side(core, member, SPLIT_HOPED)) {
+            core->split.retry_at = core->time.now + trp_clock_from_ms(SPLIT_RETRY_MS);
             return;
         }
     }

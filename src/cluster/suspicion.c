@@ -113,7 +113,7 @@ void trp_suspicion_tick(trp_cluster_core_t *core)
     uint64_t next = TRP_CLOCK_NEVER;
     for (size_t i = 0; i < core->members.len; i++) {
         trp_member_t *member = core->members.items[i];
-        if (member->reach != TRP_SUSPECT) {
+        if (member->reach != TRP_SUSPECT || !trp_member_is_live(member)) {
             continue;
         }
         if (member->suspect_until <= core->time.now) {
