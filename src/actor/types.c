@@ -10,9 +10,6 @@
 #include "base/assert.h"
 #include "base/memory.h"
 
-/* No body is that large. */
-static const trp_type_rule_t no_rule = {UINT32_MAX, 0};
-
 static troupe_err_t builtin_add(trp_types_t *types, const char *name, size_t fixed_size,
                                 uint16_t want)
 {
@@ -29,9 +26,6 @@ static troupe_err_t builtin_add(trp_types_t *types, const char *name, size_t fix
 troupe_err_t trp_types_init(trp_types_t *types, uint64_t seed)
 {
     memset(types, 0, sizeof(*types));
-    for (size_t i = 0; i < TROUPE_TYPES_MAX; i++) {
-        types->rules[i] = no_rule;
-    }
     trp_table_init(&types->by_name, seed, TROUPE_TYPES_MAX);
     atomic_init(&types->len, 1); /* Id 0 is no type. */
     if (pthread_mutex_init(&types->mutex, NULL) != 0) {
@@ -43,9 +37,6 @@ troupe_err_t trp_types_init(trp_types_t *types, uint64_t seed)
     }
     if (err == TROUPE_OK) {
         err = builtin_add(types, "troupe.event", sizeof(troupe_event_t), TROUPE_TYPE_EVENT.id);
-    }
-    if (err != TROUPE_OK) {
-        trp_types_fini(types);
     }
     return err;
 }
@@ -128,7 +119,7 @@ static troupe_err_t types_add(trp_types_t *types, trp_type_t *type)
     types->types[id] = type;
     if (type->encode == NULL) {
         types->rules[id].size_min = (uint32_t)type->fixed_size;
-        types->rules[id].range = (uint32_t)(type->size_max - type->fixed_size);
+        types->rules[id].len = (uint32_t)(type->size_max - type->fixed_size) + 1;
     }
     /* Release: pairs with the acquire in trp_types_at. */
     atomic_store_explicit(&types->len, id + 1, memory_order_release);

@@ -29,21 +29,21 @@ typedef struct trp_type {
     uint16_t id;
 } trp_type_t;
 
-/* What sending has to know, in one load: sizes from size_min to size_min + range fit. */
+/* What sending has to know, in one load: `len` sizes from size_min on fit; 0: none does. */
 typedef struct trp_type_rule {
     uint32_t size_min;
-    uint32_t range;
+    uint32_t len;
 } trp_type_rule_t;
 
 typedef struct trp_types {
     pthread_mutex_t mutex;
     trp_table_t by_name;
     _Atomic uint32_t len; /* Ids below are valid. */
-    trp_type_rule_t
-        rules[TROUPE_TYPES_MAX]; /* {UINT32_MAX, 0}, which fits nothing, where there is no type. */
+    trp_type_rule_t rules[TROUPE_TYPES_MAX];
     trp_type_t *types[TROUPE_TYPES_MAX];
 } trp_types_t;
 
+/* What fails is ended by trp_types_fini like what has succeeded. */
 troupe_err_t trp_types_init(trp_types_t *types, uint64_t seed);
 void trp_types_fini(trp_types_t *types);
 troupe_err_t trp_types_register(trp_types_t *types, const troupe_type_options_t *options,
@@ -68,7 +68,7 @@ static inline bool trp_types_fits(const trp_types_t *types, troupe_type_t type, 
         return false;
     }
     const trp_type_rule_t *rule = &types->rules[type.id];
-    return size - rule->size_min <= rule->range;
+    return size - rule->size_min < rule->len;
 }
 
 #endif
