@@ -11,7 +11,7 @@
 #include "base/assert.h"
 #include "base/memory.h"
 
-#define CAPACITY_MIN 8u
+#define CAPACITY_MIN 12u                   /* With the marks, less than two cache lines. */
 #define FREE_ENTRY_MARK (UINT64_MAX << 32) /* No id: dispatcher 255 does not exist. */
 
 static bool entry_is_free(uint64_t entry)
@@ -19,21 +19,24 @@ static bool entry_is_free(uint64_t entry)
     return (entry & FREE_ENTRY_MARK) == FREE_ENTRY_MARK;
 }
 
+/* Ids and marks lie in one block: ids first. */
 static troupe_err_t children_grow(trp_children_t *children)
 {
     uint32_t capacity = children->capacity == 0 ? CAPACITY_MIN : children->capacity * 2;
     if (capacity > TRP_CHILDREN_MAX) {
         return TROUPE_EFULL;
     }
-    uint64_t *ids = trp_realloc(children->ids, capacity * sizeof(*ids));
+    uint64_t *ids = trp_alloc(capacity * (sizeof(uint64_t) + sizeof(uint8_t)));
     if (ids == NULL) {
         return TROUPE_ENOMEM;
     }
-    children->ids = ids;
-    uint8_t *marks = trp_realloc(children->marks, capacity);
-    if (marks == NULL) {
-        return TROUPE_ENOMEM;
+    uint8_t *marks = (uint8_t *)(ids + capacity);
+    if (children->len > 0) {
+        memcpy(ids, children->ids, children->len * sizeof(*ids));
+        memcpy(marks, children->marks, children->len);
     }
+    trp_free(children->ids);
+    children->ids = ids;
     children->marks = marks;
     children->capacity = capacity;
     return TROUPE_OK;
@@ -85,7 +88,6 @@ bool trp_children_remove(trp_children_t *children, uint64_t id, uint32_t index)
 void trp_children_fini(trp_children_t *children)
 {
     trp_free(children->ids);
-    trp_free(children->marks);
     *children = (trp_children_t){0};
 }
 

@@ -22,7 +22,7 @@
 /* children.c: ids by index; a free entry holds the next free index + 1. */
 typedef struct trp_children {
     uint64_t *ids;
-    uint8_t *marks; /* TRP_CHILD_* */
+    uint8_t *marks; /* TRP_CHILD_*; behind the ids, in their block. */
     uint32_t len;   /* Entries ever used. */
     uint32_t capacity;
     uint32_t free_first; /* Index + 1; 0: none. */

@@ -25,10 +25,11 @@
 trp_extra_t *trp_extra_get(troupe_actor_t *cell)
 {
     if (cell->extra == NULL) {
-        trp_extra_t *extra = trp_calloc(1, sizeof(*extra));
+        trp_extra_t *extra = trp_cells_take(&cell->dispatcher->cells, sizeof(*extra));
         if (extra == NULL) {
             return NULL;
         }
+        memset(extra, 0, sizeof(*extra));
         extra->cell = cell;
         trp_list_init(&extra->asks);
         cell->extra = extra;
@@ -55,7 +56,7 @@ void trp_extra_end(troupe_actor_t *cell)
     trp_supervise_fini(extra);
     trp_free(extra->watchers.refs);
     trp_free(extra->becomes);
-    trp_free(extra);
+    trp_cells_put(&d->cells, extra, sizeof(*extra));
     cell->extra = NULL;
 }
 

@@ -10,6 +10,21 @@
 
 #define UNNAMED_MARK '$'
 
+/* A name with text, as the directory has it. An unnamed one is a bare trp_name_t: trees of actors have
+ * many of those. */
+typedef struct name_entry {
+    trp_name_t name;
+    trp_table_entry_t by_text;
+    trp_table_entry_t by_id;
+    uint64_t parent_id; /* The key: this and the text behind it. */
+    char text[];
+} name_entry_t;
+
+static name_entry_t *entry_of(trp_name_t *name)
+{
+    return TRP_CONTAINER_OF(name, name_entry_t, name);
+}
+
 /* The bytes under which a name is in the directory. */
 static size_t name_key_size(size_t text_size)
 {
@@ -17,22 +32,22 @@ static size_t name_key_size(size_t text_size)
 }
 
 /* With the mutex held (or alone). */
-static void names_leave(trp_names_t *names, trp_name_t *name)
+static void names_leave(trp_names_t *names, name_entry_t *entry)
 {
-    trp_table_remove(&names->table, &name->entry);
-    trp_table_remove(&names->by_id, &name->id_entry);
+    trp_table_remove(&names->table, &entry->by_text);
+    trp_table_remove(&names->by_id, &entry->by_id);
 }
 
-static troupe_err_t names_enter(trp_names_t *names, trp_name_t *name)
+static troupe_err_t names_enter(trp_names_t *names, name_entry_t *entry)
 {
-    troupe_err_t err =
-        trp_table_add(&names->table, &name->entry, &name->parent_id, name_key_size(name->size));
+    troupe_err_t err = trp_table_add(&names->table, &entry->by_text, &entry->parent_id,
+                                     name_key_size(entry->name.size));
     if (err != TROUPE_OK) {
         return err;
     }
-    err = trp_table_add(&names->by_id, &name->id_entry, &name->id, sizeof(name->id));
+    err = trp_table_add(&names->by_id, &entry->by_id, &entry->name.id, sizeof(entry->name.id));
     if (err != TROUPE_OK) {
-        trp_table_remove(&names->table, &name->entry);
+        trp_table_remove(&names->table, &entry->by_text);
     }
     return err;
 }
@@ -48,9 +63,9 @@ troupe_err_t trp_names_init(trp_names_t *names, uint64_t seed)
 void trp_names_fini(trp_names_t *names)
 {
     TRP_TABLE_FOREACH (entry, &names->table) {
-        trp_name_t *name = TRP_CONTAINER_OF(entry, trp_name_t, entry);
-        names_leave(names, name);
-        trp_free(name);
+        name_entry_t *named = TRP_CONTAINER_OF(entry, name_entry_t, by_text);
+        names_leave(names, named);
+        trp_free(named);
     }
     trp_table_fini(&names->table);
     trp_table_fini(&names->by_id);
@@ -68,6 +83,17 @@ static troupe_err_t name_check(const char *text, size_t *ret_size)
     return TROUPE_OK;
 }
 
+static troupe_err_t unnamed_new(const trp_name_t *parent, uint64_t id, trp_name_t **ret_name)
+{
+    trp_name_t *name = trp_alloc(sizeof(*name));
+    if (name == NULL) {
+        return TROUPE_ENOMEM;
+    }
+    *name = (trp_name_t){.parent = parent, .id = id};
+    *ret_name = name;
+    return TROUPE_OK;
+}
+
 troupe_err_t trp_names_add(trp_names_t *names, const trp_name_t *parent, uint64_t id,
                            const char *text, trp_name_t **ret_name)
 {
@@ -76,25 +102,25 @@ troupe_err_t trp_names_add(trp_names_t *names, const trp_name_t *parent, uint64_
     if (err != TROUPE_OK) {
         return err;
     }
-    trp_name_t *name = trp_calloc(1, sizeof(*name) + size + 1);
-    if (name == NULL) {
+    if (text == NULL) {
+        return unnamed_new(parent, id, ret_name);
+    }
+    name_entry_t *entry = trp_calloc(1, sizeof(*entry) + size + 1);
+    if (entry == NULL) {
         return TROUPE_ENOMEM;
     }
-    name->parent = parent;
-    name->id = id;
-    name->size = (uint32_t)size;
-    name->parent_id = parent == NULL ? 0 : parent->id;
-    if (size > 0) {
-        memcpy(name->text, text, size);
-        pthread_mutex_lock(&names->mutex);
-        err = names_enter(names, name);
-        pthread_mutex_unlock(&names->mutex);
-    }
+    memcpy(entry->text, text, size);
+    entry->name =
+        (trp_name_t){.parent = parent, .id = id, .text = entry->text, .size = (uint32_t)size};
+    entry->parent_id = parent == NULL ? 0 : parent->id;
+    pthread_mutex_lock(&names->mutex);
+    err = names_enter(names, entry);
+    pthread_mutex_unlock(&names->mutex);
     if (err != TROUPE_OK) {
-        trp_free(name);
+        trp_free(entry);
         return err;
     }
-    *ret_name = name;
+    *ret_name = &entry->name;
     return TROUPE_OK;
 }
 
@@ -106,8 +132,8 @@ void trp_names_remove(trp_names_t *names, trp_name_t **name_p)
     }
     *name_p = NULL;
     pthread_mutex_lock(&names->mutex);
-    if (name->size > 0) {
-        names_leave(names, name);
+    if (name->text != NULL) {
+        names_leave(names, entry_of(name));
     }
     name->limbo_next = names->limbo;
     names->limbo = name;
@@ -122,7 +148,7 @@ void trp_names_sweep(trp_names_t *names)
     pthread_mutex_unlock(&names->mutex);
     while (name != NULL) {
         trp_name_t *next = name->limbo_next;
-        trp_free(name);
+        trp_free(name); /* The first member of its entry, if it has one. */
         name = next;
     }
 }
@@ -131,10 +157,10 @@ bool trp_names_child_text(trp_names_t *names, uint64_t parent_id, uint64_t id, c
 {
     pthread_mutex_lock(&names->mutex);
     trp_table_entry_t *entry = trp_table_find(&names->by_id, &id, sizeof(id));
-    const trp_name_t *name = entry == NULL ? NULL : TRP_CONTAINER_OF(entry, trp_name_t, id_entry);
-    bool is_found = name != NULL && name->parent_id == parent_id;
+    const name_entry_t *named = entry == NULL ? NULL : TRP_CONTAINER_OF(entry, name_entry_t, by_id);
+    bool is_found = named != NULL && named->parent_id == parent_id;
     if (is_found) {
-        memcpy(ret_text, name->text, (size_t)name->size + 1);
+        memcpy(ret_text, named->text, (size_t)named->name.size + 1);
     }
     pthread_mutex_unlock(&names->mutex);
     return is_found;
@@ -192,7 +218,7 @@ static troupe_err_t names_find(trp_names_t *names, uint64_t parent_id, const cha
     pthread_mutex_lock(&names->mutex);
     trp_table_entry_t *entry = trp_table_find(&names->table, key, name_key_size(size));
     if (entry != NULL) {
-        *ret_id = TRP_CONTAINER_OF(entry, trp_name_t, entry)->id;
+        *ret_id = TRP_CONTAINER_OF(entry, name_entry_t, by_text)->name.id;
     }
     pthread_mutex_unlock(&names->mutex);
     return entry == NULL ? TROUPE_ENOENT : TROUPE_OK;
@@ -264,8 +290,9 @@ troupe_err_t trp_names_format(const trp_name_t *name, uint64_t child_id, char *r
     troupe_err_t err = TROUPE_OK;
     while (depth-- > 0 && err == TROUPE_OK) {
         name = chain[depth];
-        err = name->size > 0 ? component_append(name->text, name->size, ret_text, capacity, &used)
-                             : unnamed_append(name->id, ret_text, capacity, &used);
+        err = name->text != NULL
+                  ? component_append(name->text, name->size, ret_text, capacity, &used)
+                  : unnamed_append(name->id, ret_text, capacity, &used);
     }
     if (err == TROUPE_OK && child_id != 0) {
         err = unnamed_append(child_id, ret_text, capacity, &used);

@@ -26,14 +26,11 @@
 #define TRP_PATH_DEPTH_MAX 64u
 
 typedef struct trp_name {
-    trp_table_entry_t entry; /* In the directory, when it has text. */
-    trp_table_entry_t id_entry;
     const struct trp_name *parent; /* NULL: a child of the root (/user, /system, ...). */
     struct trp_name *limbo_next;
-    uint64_t id;        /* Whose name it is. */
-    uint32_t size;      /* Bytes of text; 0: unnamed. */
-    uint64_t parent_id; /* The key in the directory: this and the text behind it. */
-    char text[];        /* Raw, not percent-encoded; zero-terminated. */
+    uint64_t id;      /* Whose name it is. */
+    const char *text; /* Raw, not percent-encoded; NULL: unnamed. */
+    uint32_t size;    /* Bytes of text. */
 } trp_name_t;
 
 typedef struct trp_names {
