@@ -12,8 +12,10 @@
 #define TRP_LINK_ORDINARY_SIZE_MAX (64u * 1024u)
 /* Bytes of a batch at which a dispatcher hands it over: measured best between 16 and 64 KiB. */
 #define TRP_LINK_BATCH_SIZE (32u * 1024u)
+/* A batch that is smaller at the end of a round waits one round more while the link thread is busy. */
+#define TRP_LINK_BATCH_SMALL (8u * 1024u)
 /* Room of a frame: a batch that is just below its mark and the largest envelope. */
-#define TRP_LINK_FRAME_SIZE_MAX (100u * 1024u)
+#define TRP_LINK_FRAME_SIZE_MAX (104u * 1024u)
 /* One chunk of a bulk body: large enough to cost little, small enough not to delay other lanes. */
 #define TRP_LINK_CHUNK_SIZE (64u * 1024u)
 /* The largest message of a control service. */
@@ -29,7 +31,7 @@
 #define TRP_LINK_NAME_SIZE_MAX 255u
 #define TRP_LINK_ADDRESS_SIZE_MAX 300u
 #define TRP_LINK_TEXT_SIZE_MAX 200u         /* Reason of a refusal. */
-#define TRP_LINK_TOPIC_NAME_SIZE_MAX 1024u  /* A topic, group or path that gets a number. */
+#define TRP_LINK_TOPIC_NAME_SIZE_MAX 2048u  /* A topic, group or path that gets a number. */
 #define TRP_LINK_SECTIONS_MAX 8u
 #define TRP_LINK_SECTION_SIZE_MAX (16u * 1024u)
 #define TRP_LINK_SERVICES_MAX 64u
@@ -37,7 +39,7 @@
 /* ---- tables ---------------------------------------------------------------------------------- */
 
 #define TRP_LINK_TYPES_MAX 4096u            /* Type numbers of a peer. */
-#define TRP_LINK_NAMES_MAX (1u << 20)       /* Topic numbers of a peer. */
+#define TRP_LINK_NAMES_MAX (1u << 23)       /* Topic numbers of a peer. */
 #define TRP_LINK_PEERS_MAX 4096u
 #define TRP_LINK_DIALS_MAX 4096u
 #define TRP_LINK_DEAD_MAX 1024u             /* Uids remembered as gone for good. */

@@ -60,10 +60,13 @@ typedef struct trp_link_topic_in {
     bool has_token;
     uint64_t token;
     troupe_ref_t sender;
-    uint16_t type;    /* This node's; 0: not known here (count a drop as unknown type). */
-    bool is_lost;     /* Its bulk body never came (count a drop). */
-    trp_view_t body;  /* Bytes, also when `shared` holds them. */
-    trp_body_t *shared; /* Borrowed; not NULL for large bodies: reference it to keep it. */
+    uint16_t type;        /* This node's. */
+    bool is_dropped;      /* It can't be delivered: unknown type, bad body, lost ... (count a drop). */
+    troupe_drop_t reason; /* Why. */
+    trp_view_t body;      /* The bytes as they came. */
+    /* Borrowed; reference it to keep it. Not NULL for large bodies, and for types with a codec: then it
+     * holds the object that was decoded. NULL: `body` is the body. */
+    trp_body_t *shared;
 } trp_link_topic_in_t;
 
 #define TRP_LINK_MASK_WORDS 2u /* Dispatchers, a bit each. */

@@ -1,0 +1,30 @@
+/* SPDX-FileCopyrightText: The Troupe authors
+ * SPDX-License-Identifier: Apache-2.0 */
+
+/* From received frames to mailboxes. The link thread gives a frame to every dispatcher that has
+ * something in it; each walks over it and delivers what is its own.
+ *
+ * Thread rule: functions say so. */
+
+#ifndef TROUPE_LINK_DELIVER_H
+#define TROUPE_LINK_DELIVER_H
+
+#include "net/link/state.h"
+
+/* ---- the link thread ------------------------------------------------------------------------- */
+
+/* Takes over the message, which holds a checked frame, and gives it to the dispatchers in the mask.
+ * ENOMEM: nothing was given, and the message is still the caller's. */
+troupe_err_t trp_deliver_post_frame(trp_link_t *link, trp_peer_t *peer, zmq_msg_t *message,
+                                    const uint64_t mask[TRP_LINK_MASK_WORDS]);
+
+/* Gives a bulk body (NULL: it will not come) to the dispatchers that wait for it. */
+void trp_deliver_post_bulk(trp_link_t *link, trp_peer_t *peer, uint64_t bulk_id, trp_body_t *body,
+                           const uint64_t mask[TRP_LINK_MASK_WORDS]);
+
+/* A frame that all dispatchers have let go has come back. */
+void trp_deliver_returned(trp_link_t *link, trp_received_t *received);
+/* Frees the cells of received frames. */
+void trp_deliver_fini(trp_link_t *link);
+
+#endif

@@ -1,0 +1,244 @@
+/* SPDX-FileCopyrightText: The Troupe authors
+ * SPDX-License-Identifier: Apache-2.0 */
+
+/* The inside of a link: what the files of this room share. Private to the room.
+ *
+ * Thread rule: the link thread, unless a field or function says otherwise. */
+
+#ifndef TROUPE_LINK_STATE_H
+#define TROUPE_LINK_STATE_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <zmq.h>
+
+#include "actor/runtime.h"
+#include "base/log.h"
+#include "base/random.h"
+#include "base/wheel.h"
+#include "net/link/frame.h"
+#include "net/link/handover.h"
+#include "net/link/hello.h"
+#include "net/link/link.h"
+#include "net/link/peer.h"
+
+#define TRP_LINK_LISTENERS_MAX 8u
+#define TRP_LINK_POLL_MAX 64 /* Descriptors looked at in one go. */
+
+/* ---- sockets --------------------------------------------------------------------------------- */
+
+/* What the link thread waits for. */
+typedef enum trp_watch_kind {
+    TRP_WATCH_WAKER,
+    TRP_WATCH_ROUTER,
+    TRP_WATCH_LISTENER, /* The ROUTER's monitor. */
+    TRP_WATCH_ZAP,
+    TRP_WATCH_MONITOR, /* A DEALER's monitor. */
+    TRP_WATCH_REPLY,   /* A DEALER on which a refusal may come. */
+} trp_watch_kind_t;
+
+typedef struct trp_socket trp_socket_t;
+
+typedef struct trp_watch {
+    trp_watch_kind_t kind;
+    trp_socket_t *socket;
+} trp_watch_t;
+
+/* A DEALER to one lane of a peer, with its monitor. */
+struct trp_socket {
+    void *dealer; /* NULL: not open. */
+    void *monitor;
+    trp_conn_t *conn; /* Whose it is. */
+    trp_watch_t monitor_watch;
+    trp_watch_t reply_watch;
+    uint8_t lane;
+};
+
+/* The connections that this node has made to a peer, a DEALER a lane. The control lane's comes first and
+ * does the handshake; the others follow when they are needed. */
+struct trp_conn {
+    trp_node_link_t link; /* In conns or in graveyard. */
+    trp_socket_t lanes[TRP_LANE_LEN];
+    char address[TRP_LINK_ADDRESS_SIZE_MAX + 1];
+    uint64_t nonce;
+    uint64_t expect;
+    uint64_t answered;   /* The peer's nonce that was echoed on it; 0: none yet. */
+    uint64_t generation; /* As it was said with the echo. */
+    trp_peer_t *peer;    /* NULL until it is known. Reference. */
+    trp_dial_t *dial;    /* Whose attempt it is; NULL: it answers the peer's. */
+    trp_link_key_t server_key; /* With CURVE: the key expected there. */
+    trp_timer_t deadline;
+    bool is_session; /* The present session stands on it. */
+    bool is_closed;
+};
+
+/* A connection that a peer has made to this node, by the routing id that the ROUTER gave it. */
+#define TRP_ROUTING_ID_SIZE_MAX 16u
+typedef struct trp_in {
+    trp_table_entry_t entry; /* By routing id. */
+    trp_node_link_t link;    /* In the order they came. */
+    uint8_t routing_id[TRP_ROUTING_ID_SIZE_MAX];
+    uint8_t routing_id_size;
+    uint8_t lane;
+    trp_peer_t *peer; /* Reference. */
+    uint64_t nonce;   /* Of the peer's control connection that it belongs to. */
+    uint64_t session; /* Id of its session; 0: not proved yet. */
+    uint64_t since_ns;
+    char user_id[TRP_LINK_KEY_SIZE + 1]; /* The peer's public key, with CURVE. */
+} trp_in_t;
+
+/* ---- received frames ------------------------------------------------------------------------- */
+
+/* A frame that dispatchers share. The last to drop it gives it back to the link thread. */
+typedef struct trp_received {
+    trp_item_t item;
+    _Atomic uint32_t refs;
+    trp_link_t *link;
+    trp_peer_t *peer;    /* Reference. */
+    uint64_t session_id; /* On which credit for it is given. */
+    uint32_t size;
+    uint32_t first; /* The dispatcher that counts what is nobody's. */
+    uint8_t *data;
+    zmq_msg_t message;
+    struct trp_received *next_free;
+} trp_received_t;
+
+/* ---- other threads' wishes ------------------------------------------------------------------- */
+
+typedef enum trp_command_kind {
+    TRP_COMMAND_DIAL,
+    TRP_COMMAND_HANGUP,
+    TRP_COMMAND_FORGET,
+    TRP_COMMAND_COUNT, /* In flight; the caller waits. */
+} trp_command_kind_t;
+
+typedef struct trp_command {
+    trp_item_t item;
+    trp_command_kind_t kind;
+    uint64_t uid;
+    char address[TRP_LINK_ADDRESS_SIZE_MAX + 1];
+    uint64_t user; /* Answer of COUNT. */
+    uint64_t system;
+    bool is_done;      /* Under the link's wait_mutex. */
+    bool is_abandoned; /* The caller waits no longer: the link thread frees it. */
+} trp_command_t;
+
+typedef struct trp_service_out {
+    trp_item_t item;
+    trp_peer_t *peer; /* Reference. */
+    uint32_t size;    /* Of the data, which is a whole frame. */
+    uint8_t data[];
+} trp_service_out_t;
+
+/* ---- the link -------------------------------------------------------------------------------- */
+
+typedef struct trp_service {
+    trp_link_service_fn fn;
+    void *context;
+    uint32_t dispatcher_index;
+} trp_service_t;
+
+typedef struct trp_listener {
+    trp_link_event_fn fn;
+    void *context;
+    uint32_t dispatcher_index;
+} trp_listener_t;
+
+typedef struct trp_key_entry {
+    trp_link_key_t key;
+    char address[TRP_LINK_ADDRESS_SIZE_MAX + 1]; /* Where it was last seen; empty: not known. */
+} trp_key_entry_t;
+
+struct trp_link {
+    /* ---- fixed after create and start ---- */
+    trp_link_options_t options; /* Strings copied below. */
+    trp_runtime_t *runtime;
+    trp_log_t *log;
+    char cluster[TRP_LINK_CLUSTER_SIZE_MAX + 1];
+    char name[TRP_LINK_NAME_SIZE_MAX + 1];
+    char listen[TRP_LINK_ADDRESS_SIZE_MAX + 1];
+    char advertise[TRP_LINK_ADDRESS_SIZE_MAX + 1];
+    bool has_curve;
+    trp_link_key_t public_key;
+    trp_link_key_t secret_key;
+    trp_key_entry_t *keys;
+    size_t keys_len;
+    uint64_t window;
+    uint64_t queue_max;
+    uint64_t park_mark; /* Outstanding bytes that park, and at which they go on. */
+    uint64_t park_low;
+    uint64_t stall_ns;
+    trp_service_t services[TRP_LINK_SERVICES_MAX];
+    trp_listener_t listeners[TRP_LINK_LISTENERS_MAX];
+    uint32_t listeners_len;
+    trp_link_section_t sections[TRP_LINK_SECTIONS_MAX];
+    uint32_t sections_len;
+    trp_link_topic_hooks_t topics;
+    /* ---- any thread ---- */
+    trp_handover_t handover;
+    trp_frame_pool_t frames;
+    trp_peers_t registry;
+    _Atomic bool is_running;
+    _Atomic bool must_stop;
+    _Atomic uint64_t held_size; /* Mail held back behind bulk bodies, all dispatchers. */
+    _Atomic uint64_t handed_over[2]; /* User and system; the link thread writes. */
+    _Atomic uint64_t dropped[2][TROUPE_DROP_LEN];
+    pthread_mutex_t wait_mutex; /* For callers that wait for a command. */
+    pthread_cond_t wait_cond;
+    pthread_t thread;
+    bool has_thread;
+    /* ---- the link thread's own ---- */
+    trp_waker_t own_waker; /* Without a runtime. */
+    trp_endpoint_t endpoint;
+    bool has_endpoint;
+    void *context;
+    void *router;
+    void *listener; /* The ROUTER's monitor. */
+    void *zap;
+    char bound[TRP_LINK_ADDRESS_SIZE_MAX + 1]; /* As ZeroMQ names it; empty: not bound now. */
+    trp_watch_t waker_watch, router_watch, listener_watch, zap_watch;
+    int epoll_fd;
+    uint64_t monitor_next; /* For monitors' names. */
+    uint64_t now;
+    trp_wheel_t wheel;
+    trp_random_t random;
+    trp_list_t conns;
+    trp_list_t graveyard; /* Closed, to be freed at the end of the round. */
+    trp_list_t dials;
+    uint32_t dials_len;
+    trp_table_t ins;
+    trp_list_t ins_order;
+    uint32_t pending_len;
+    trp_list_t pump; /* Peers with something to send. */
+    trp_received_t *received_free;
+    uint32_t received_out; /* With dispatchers. */
+    trp_bulk_budget_t budget;
+    uint32_t connections; /* Inbound TCP connections. */
+    uint32_t connections_max;
+    trp_timer_t rebind_timer;
+    trp_log_limit_t log_limit;
+    trp_buf_t scratch; /* For handshakes. */
+};
+
+/* ---- small helpers --------------------------------------------------------------------------- */
+
+static inline void trp_link_count_drop(trp_link_t *link, bool is_system, troupe_drop_t reason,
+                                       uint64_t n)
+{
+    trp_counter_add(&link->dropped[is_system][reason], n);
+}
+
+/* Arms or moves a timer; (re)init before the first use. */
+void trp_timer_init(trp_timer_t *timer, void (*fire)(trp_link_t *link, void *owner), void *owner);
+void trp_timer_set(trp_link_t *link, trp_timer_t *timer, uint64_t delay_ns);
+void trp_timer_cancel(trp_link_t *link, trp_timer_t *timer);
+
+static inline bool trp_timer_is_set(const trp_timer_t *timer)
+{
+    return trp_wheel_is_armed(&timer->timer);
+}
+
+#endif
