@@ -15,13 +15,25 @@
 
 /* ---- to a dispatcher ------------------------------------------------------------------------- */
 
-/* A task that is posted inside a callback waits for its end: tasks never nest in user code. */
+static void deliver_system_dead(trp_dispatcher_t *d, trp_message_t *message);
+
+/* A task that is posted inside a callback or another task waits for its end: tasks never nest. Only
+ * tasks and topics are for dispatchers: a reference that names one may come from anywhere. */
 static void deliver_to_dispatcher(trp_dispatcher_t *d, trp_message_t *message)
 {
+    bool is_system = (message->flags & TRP_MESSAGE_SYSTEM) != 0;
     if ((message->flags & TRP_MESSAGE_TOPIC) != 0) {
         trp_runtime_t *runtime = d->endpoint.runtime;
         TRP_ASSERT(runtime->topic_fn != NULL);
         runtime->topic_fn(runtime->topic_context, d, message);
+        return;
+    }
+    if (!is_system) {
+        trp_drop(d, message, TROUPE_DROP_NO_ACTOR);
+        return;
+    }
+    if (message->type != TRP_SYSTEM_TASK) {
+        deliver_system_dead(d, message);
         return;
     }
     message->next = NULL;
@@ -31,21 +43,27 @@ static void deliver_to_dispatcher(trp_dispatcher_t *d, trp_message_t *message)
         d->task_last->next = message;
     }
     d->task_last = message;
-    if (d->current == NULL) {
+    if (d->current == NULL && !d->is_in_task) {
         trp_dispatcher_run_tasks(d);
     }
 }
 
+/* Up to the last that is there now: one that posts itself again has its next turn in the next round. */
 void trp_dispatcher_run_tasks(trp_dispatcher_t *d)
 {
-    while (d->task_first != NULL) {
+    TRP_ASSERT(!d->is_in_task);
+    const trp_message_t *last = d->task_last;
+    d->is_in_task = true;
+    for (bool is_last = false; !is_last && d->task_first != NULL;) {
         trp_message_t *message = d->task_first;
+        is_last = message == last;
         d->task_first = message->next;
         trp_task_fn fn = NULL;
         memcpy(&fn, trp_message_extension(message), sizeof(fn));
         fn(d, trp_message_payload(message), message->size);
         trp_message_free(&d->endpoint.pool, message);
     }
+    d->is_in_task = false;
 }
 
 /* ---- system messages ------------------------------------------------------------------------- */
@@ -107,8 +125,13 @@ void trp_deliver_other(trp_dispatcher_t *d, trp_message_t *message)
         deliver_to_dispatcher(d, message);
         return;
     }
+    bool is_system = (message->flags & TRP_MESSAGE_SYSTEM) != 0;
     if ((slot & TRP_SLOT_ASK) != 0) {
-        trp_answer_deliver(d, message);
+        if (is_system && message->type == TRP_SYSTEM_WATCH) {
+            deliver_system_dead(d, message); /* An ask is no actor: it has ended, as it were. */
+        } else {
+            trp_answer_deliver(d, message);
+        }
         return;
     }
     troupe_actor_t *cell = trp_cell_find(d, message->target);
@@ -117,12 +140,13 @@ void trp_deliver_other(trp_dispatcher_t *d, trp_message_t *message)
         return;
     }
     trp_slot_t *entry = trp_slots_entry(&d->slots, slot);
-    if (entry != NULL && entry->actor == NULL &&
-        entry->generation == trp_id_generation(message->target)) {
+    uint32_t generation = trp_id_generation(message->target);
+    if (entry != NULL && entry->actor == NULL && entry->generation == generation &&
+        generation != 0) { /* 0: retired. */
         trp_unborn_add(d, message);
         return;
     }
-    if ((message->flags & TRP_MESSAGE_SYSTEM) != 0) {
+    if (is_system) {
         deliver_system_dead(d, message);
     } else {
         deliver_dead(d, message);
@@ -132,7 +156,11 @@ void trp_deliver_other(trp_dispatcher_t *d, trp_message_t *message)
 void trp_route_far(trp_dispatcher_t *d, uint32_t index, trp_message_t *message)
 {
     if (TRP_UNLIKELY(index >= d->endpoint.runtime->len)) {
-        trp_drop(d, message, TROUPE_DROP_NO_ACTOR);
+        if ((message->flags & TRP_MESSAGE_SYSTEM) != 0) {
+            deliver_system_dead(d, message);
+        } else {
+            trp_drop(d, message, TROUPE_DROP_NO_ACTOR);
+        }
         return;
     }
     if (TRP_UNLIKELY(trp_endpoint_put(&d->endpoint, index, message)) && d->current != NULL) {

@@ -321,6 +321,16 @@ static bool round_activations(trp_dispatcher_t *d)
     return ran > 0;
 }
 
+/* What tasks have posted to their own dispatcher. */
+static bool round_tasks(trp_dispatcher_t *d)
+{
+    if (TRP_LIKELY(d->task_first == NULL)) {
+        return false;
+    }
+    trp_dispatcher_run_tasks(d);
+    return true;
+}
+
 static bool dispatcher_round(trp_dispatcher_t *d)
 {
     trp_runtime_t *runtime = d->endpoint.runtime;
@@ -328,6 +338,7 @@ static bool dispatcher_round(trp_dispatcher_t *d)
     bool worked = round_channels(d);
     worked = round_injector(d) || worked;
     worked = round_timers(d) || worked;
+    worked = round_tasks(d) || worked;
     worked = round_activations(d) || worked;
     dispatcher_publish(d);
     trp_endpoint_settle(&d->endpoint);

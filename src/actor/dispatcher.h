@@ -81,6 +81,7 @@ struct trp_dispatcher {
     size_t backlog;            /* Messages in all mailboxes. */
     trp_message_t *task_first; /* Posted to itself. */
     trp_message_t *task_last;
+    bool is_in_task;
     uint64_t now; /* Nanoseconds, read once a round. */
     trp_flow_t user;
     trp_flow_t system;

@@ -95,7 +95,7 @@ troupe_err_t troupe_watch(troupe_actor_t *self, troupe_ref_t who)
 {
     trp_dispatcher_t *d = self->dispatcher;
     trp_extra_t *extra = trp_extra_get(self);
-    if (troupe_ref_is_none(who)) {
+    if (troupe_ref_is_none(who) || who.id == 0) {
         return TROUPE_EINVAL;
     }
     if (extra == NULL) {
