@@ -116,8 +116,10 @@ typedef struct troupe_node_options {
 
     uint32_t pubsub_gossip_interval_ms;
     uint32_t pubsub_tombstone_ms;
-    uint32_t topics_max;
-    const char *pubsub_role; /* Only members of this role keep a mediator. */
+    uint32_t pubsub_names_max;
+    uint32_t pubsub_routing; /* troupe_routing_t, for groups and paths. */
+    const char *pubsub_role; /* Only members of this role take part in topics. */
+    bool pubsub_no_dead_letters;
 
     const char *admin_socket; /* Path of a Unix socket for the command line; NULL: none. */
     uint32_t admin_clients_max;

@@ -15,6 +15,7 @@
 #include <troupe/events.h>
 #include <troupe/inbox.h>
 #include <troupe/log.h>
+#include <troupe/lookup.h>
 #include <troupe/node.h>
 #include <troupe/offload.h>
 #include <troupe/pubsub.h>

@@ -44,7 +44,7 @@ static bool address_take_host(const char *text, size_t size, char *ret_host)
         text += 1;
         size -= 2;
     }
-    if (size == 0 || size >= TRP_ADDRESS_HOST_SIZE) {
+    if (size == 0 || size >= TRP_NODE_ADDRESS_HOST_SIZE) {
         return false;
     }
     memcpy(ret_host, text, size);
@@ -52,7 +52,7 @@ static bool address_take_host(const char *text, size_t size, char *ret_host)
     return is_bracketed ? address_is_v6(ret_host) : address_is_name(ret_host);
 }
 
-troupe_err_t trp_address_parse(const char *text, trp_address_t *ret_address)
+troupe_err_t trp_node_address_parse(const char *text, trp_node_address_t *ret_address)
 {
     TRP_ASSERT(text != NULL);
     TRP_ASSERT(ret_address != NULL);
@@ -61,7 +61,7 @@ troupe_err_t trp_address_parse(const char *text, trp_address_t *ret_address)
     if (colon == NULL || trp_text_parse_u64(colon + 1, UINT16_MAX, &port) != TROUPE_OK) {
         return TROUPE_EINVAL;
     }
-    trp_address_t address;
+    trp_node_address_t address;
     memset(&address, 0, sizeof(address));
     if (!address_take_host(text, (size_t)(colon - text), address.host)) {
         return TROUPE_EINVAL;
@@ -71,7 +71,7 @@ troupe_err_t trp_address_parse(const char *text, trp_address_t *ret_address)
     return TROUPE_OK;
 }
 
-bool trp_address_is_loopback(const trp_address_t *address)
+bool trp_node_address_is_loopback(const trp_node_address_t *address)
 {
     TRP_ASSERT(address != NULL);
     struct in_addr v4;
@@ -85,7 +85,7 @@ bool trp_address_is_loopback(const trp_address_t *address)
     return strcmp(address->host, "localhost") == 0;
 }
 
-bool trp_address_is_wildcard(const trp_address_t *address)
+bool trp_node_address_is_wildcard(const trp_node_address_t *address)
 {
     TRP_ASSERT(address != NULL);
     struct in6_addr v6;

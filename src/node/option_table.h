@@ -86,14 +86,18 @@
       "keep-majority|static-quorum|keep-oldest|down-all", "Which side of a split goes on.")        \
     X("cluster.quorum", U32, node.quorum_len, "0", 0, 10000, "",                                   \
       "Members that a side needs with static-quorum.")                                             \
-    X("pubsub.gossip_interval_ms", U32, node.pubsub_gossip_interval_ms, "100", 10,                 \
+    X("pubsub.gossip_interval_ms", U32, node.pubsub_gossip_interval_ms, "1000", 10,                \
       TRP_OPTION_MS_MAX, "", "Time between two rounds of registry gossip.")                        \
-    X("pubsub.tombstone_ms", U32, node.pubsub_tombstone_ms, "60000", 1000, TRP_OPTION_MS_MAX, "",  \
-      "How long a removed subscription or unused topic name is remembered.")                       \
-    X("pubsub.topics_max", U32, node.topics_max, "1000000", 1, 16000000, "",                       \
-      "Topic names that the node can know at a time.")                                             \
+    X("pubsub.tombstone_ms", U32, node.pubsub_tombstone_ms, "120000", 1000, TRP_OPTION_MS_MAX, "", \
+      "How long a removed subscription or an unused topic name is remembered.")                    \
+    X("pubsub.names_max", U32, node.pubsub_names_max, "2097152", 1024, 16777216, "",               \
+      "Topics, groups, patterns and paths that the node can know at a time.")                      \
+    X("pubsub.routing", ENUM, node.pubsub_routing, "random", 0, 0, "random|round-robin|hash",      \
+      "How a member of a group is chosen when the publisher does not say.")                        \
     X("pubsub.role", TEXT, node.pubsub_role, "", 0, 0, "",                                         \
-      "Only members of this role take part in topics; without it all do.")
+      "Only members of this role take part in topics; without it all do.")                         \
+    X("pubsub.no_dead_letters", BOOL, node.pubsub_no_dead_letters, "false", 0, 1, "",              \
+      "A publish that nobody is subscribed to is only counted, and makes no dead letter.")
 
 #define TRP_OPTION_TABLE_RUNTIME(X)                                                                \
     X("dispatchers.threads", U32, node.dispatchers, "0", 0, 120, "",                               \

@@ -165,8 +165,8 @@ static troupe_err_t option_set_choice(const option_job_t *job, const char *value
 
 static troupe_err_t option_check_address(const option_job_t *job, const char *value)
 {
-    trp_address_t address;
-    if (trp_address_parse(value, &address) != TROUPE_OK) {
+    trp_node_address_t address;
+    if (trp_node_address_parse(value, &address) != TROUPE_OK) {
         return option_fail(job, value, "is no address; give host:port, such as 127.0.0.1:7001");
     }
     return TROUPE_OK;

@@ -73,14 +73,14 @@ static troupe_err_t settings_take_addresses(trp_settings_t *settings, char *ret_
                                              "host:port")
                       : TROUPE_OK;
     }
-    troupe_err_t err = trp_address_parse(node->bind, &settings->bind);
+    troupe_err_t err = trp_node_address_parse(node->bind, &settings->bind);
     TRP_ASSERT(err == TROUPE_OK); /* Adopted above. */
     settings->advertise = settings->bind;
     if (node->advertise != NULL) {
-        err = trp_address_parse(node->advertise, &settings->advertise);
+        err = trp_node_address_parse(node->advertise, &settings->advertise);
         TRP_ASSERT(err == TROUPE_OK);
     }
-    if (trp_address_is_wildcard(&settings->advertise)) {
+    if (trp_node_address_is_wildcard(&settings->advertise)) {
         return trp_settings_problem(
             ret_problem, TROUPE_ECONFIG, "node.advertise",
             "is needed when bound to all addresses; give the host:port that "
@@ -91,7 +91,7 @@ static troupe_err_t settings_take_addresses(trp_settings_t *settings, char *ret_
 
 static troupe_err_t settings_check_exposure(const trp_settings_t *settings, char *ret_problem)
 {
-    bool is_exposed = settings->has_links && !trp_address_is_loopback(&settings->bind);
+    bool is_exposed = settings->has_links && !trp_node_address_is_loopback(&settings->bind);
     if (!is_exposed || settings->has_keys || settings->values.node.insecure) {
         return TROUPE_OK;
     }

@@ -37,8 +37,8 @@ typedef struct trp_settings {
     trp_option_values_t values;
     bool has_links;
     bool has_keys;
-    trp_address_t bind;
-    trp_address_t advertise; /* As given, or the bound one. */
+    trp_node_address_t bind;
+    trp_node_address_t advertise; /* As given, or the bound one. */
     trp_settings_group_t *groups;
     size_t groups_len;
     trp_link_key_t public_key;

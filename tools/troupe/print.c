@@ -108,7 +108,7 @@ char *print_cell(const cJSON *row, const char *key)
         return print_escaped(item->valuestring);
     }
     if (cJSON_IsBool(item)) {
-        return strdup(cJSON_IsTrue(item) ? "yes" : "");
+        return strdup(cJSON_IsTrue(item) ? "yes" : "no");
     }
     if (cJSON_IsArray(item)) {
         return print_list(item);

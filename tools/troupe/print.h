@@ -25,7 +25,7 @@ void print_table(const cJSON *rows, const print_column_t *columns, size_t len);
 void print_json(const cJSON *value);
 
 /* The field as text fit for a terminal: control bytes escaped, hexadecimal ones as \xHH, arrays with
- * commas, truth as yes or nothing. To free. */
+ * commas, truth as yes or no. To free. */
 char *print_cell(const cJSON *row, const char *key);
 
 /* Writes the field's bytes as they are. */
