@@ -134,6 +134,13 @@ static void handshake_refuse(trp_link_t *link, trp_view_t routing_id, troupe_err
     }
 }
 
+void trp_handshake_dismiss(trp_link_t *link, trp_view_t routing_id, troupe_err_t reason)
+{
+    handshake_refuse(link, routing_id, reason,
+                     reason == TROUPE_ESTOPPED ? "this incarnation was declared down"
+                                               : "the session does not stand any more");
+}
+
 void trp_handshake_unreachable(trp_link_t *link, const trp_conn_t *conn)
 {
     trp_in_t *in = trp_in_find_nonce(link, conn->answered);
@@ -379,6 +386,14 @@ static void handshake_lost_incarnation(trp_link_t *link, uint64_t uid)
     trp_peer_unref(&peer);
 }
 
+/* The session that stands on the connection doesn't for the peer. */
+static void handshake_dismissed(trp_link_t *link, trp_conn_t *conn, const trp_refusal_t *refusal)
+{
+    char text[TRP_LINK_TEXT_SIZE_MAX + 1];
+    (void)trp_text_escape(text, sizeof(text), refusal->text.data, refusal->text.size);
+    trp_session_end(link, conn->peer, refusal->reason, text);
+}
+
 void trp_handshake_refused(trp_link_t *link, trp_conn_t *conn, trp_view_t frame)
 {
     trp_frame_header_t header;
@@ -386,8 +401,11 @@ void trp_handshake_refused(trp_link_t *link, trp_conn_t *conn, trp_view_t frame)
     if (trp_wire_get_frame(frame, &header) != TROUPE_OK || header.kind != TRP_FRAME_REFUSE ||
         trp_hello_get_refusal(trp_view_make(frame.data + TRP_WIRE_FRAME_SIZE,
                                             frame.size - TRP_WIRE_FRAME_SIZE),
-                              &refusal) != TROUPE_OK ||
-        conn->is_session) {
+                              &refusal) != TROUPE_OK) {
+        return;
+    }
+    if (conn->is_session) {
+        handshake_dismissed(link, conn, &refusal);
         return;
     }
     trp_dial_t *dial = conn->dial;

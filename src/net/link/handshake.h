@@ -28,6 +28,9 @@ troupe_err_t trp_handshake_welcome(trp_link_t *link, trp_conn_t *conn, trp_socke
 /* Tells the peer that it can't be dialled back on `conn`. */
 void trp_handshake_unreachable(trp_link_t *link, const trp_conn_t *conn);
 
+/* Tells a peer, on its own connection, that its session doesn't stand here any more. */
+void trp_handshake_dismiss(trp_link_t *link, trp_view_t routing_id, troupe_err_t reason);
+
 /* ---- receiving ------------------------------------------------------------------------------- */
 
 /* Who sent a frame, as far as ZeroMQ knows. */

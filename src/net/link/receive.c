@@ -206,6 +206,9 @@ static void receive_message(trp_link_t *link, receive_parts_t *parts)
     trp_in_t *in = trp_in_find(link, sender.routing_id);
     if (in != NULL) {
         receive_bound(link, in, parts, &header);
+    } else if (header.kind == TRP_FRAME_PING) {
+        /* Somebody believes in a session that isn't. */
+        trp_handshake_dismiss(link, sender.routing_id, TROUPE_EUNREACHABLE);
     }
 }
 

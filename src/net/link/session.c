@@ -14,6 +14,7 @@
 #include "net/link/conn.h"
 #include "net/link/credit.h"
 #include "net/link/events.h"
+#include "net/link/handshake.h"
 #include "net/link/ins.h"
 #include "net/link/pump.h"
 #include "net/link/socket.h"
@@ -163,6 +164,15 @@ static void session_replace(trp_link_t *link, const trp_peer_t *peer)
 
 /* ---- ending ---------------------------------------------------------------------------------- */
 
+/* Tells the peer, who may not have noticed anything. */
+static void session_dismiss(trp_link_t *link, trp_peer_t *peer, troupe_err_t reason)
+{
+    const trp_in_t *in = trp_in_find_nonce(link, peer->session.peer_nonce);
+    if (in != NULL) {
+        trp_handshake_dismiss(link, trp_view_make(in->routing_id, in->routing_id_size), reason);
+    }
+}
+
 /* Takes the session down and makes all that was not acknowledged wait again. */
 static void session_close(trp_link_t *link, trp_peer_t *peer)
 {
@@ -189,6 +199,7 @@ void trp_session_end(trp_link_t *link, trp_peer_t *peer, troupe_err_t reason, co
         return;
     }
     bool has_said_bye = peer->session.is_closing;
+    session_dismiss(link, peer, TROUPE_EUNREACHABLE);
     session_close(link, peer);
     atomic_store(&peer->is_stalled, true);
     trp_peer_set_state(peer, TRP_LINK_LOST);
@@ -205,6 +216,7 @@ void trp_session_bury(trp_link_t *link, trp_peer_t *peer, troupe_drop_t reason)
     }
     trp_session_prepare(link, peer);
     if (peer->session.is_up) {
+        session_dismiss(link, peer, TROUPE_ESTOPPED);
         session_close(link, peer);
     }
     atomic_store(&peer->drop_reason, (uint32_t)reason);
