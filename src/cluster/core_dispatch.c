@@ -7,6 +7,7 @@
 
 #include "base/assert.h"
 #include "cluster/detector.h"
+#include "cluster/heal.h"
 #include "cluster/join.h"
 #include "cluster/merge.h"
 #include "cluster/post.h"
@@ -125,6 +126,9 @@ static void dispatch_member(trp_cluster_core_t *core, uint64_t from, const trp_w
     case TRP_WIRE_VOTE:
         trp_split_on_vote(core, from, wire);
         break;
+    case TRP_WIRE_YIELD:
+        trp_heal_on_yield(core, from);
+        break;
     case TRP_WIRE_GOSSIP: /* All news, merged already. */
     case TRP_WIRE_CHANGE:
     case TRP_WIRE_SEEK: /* Not only between members. */
@@ -148,9 +152,10 @@ static bool dispatch_stranger(trp_cluster_core_t *core, uint64_t from, const trp
         return true;
     case TRP_WIRE_ANNOUNCE:
         if (core->phase == TRP_PHASE_MEMBER && wire->cluster != core->cluster) {
-            trp_join_note_other(core, from, wire->cluster);
+            trp_heal_on_announce(core, from, wire, items);
+        } else {
+            trp_join_on_announce(core, from, items);
         }
-        trp_join_on_announce(core, from, items);
         return true;
     case TRP_WIRE_WELCOME:
         trp_join_on_welcome(core, from, wire, items);
@@ -227,7 +232,7 @@ void trp_core_dispatch(trp_cluster_core_t *core, uint64_t from, trp_view_t messa
         return;
     }
     if (wire.cluster != core->cluster) {
-        trp_join_note_other(core, from, wire.cluster);
+        trp_heal_note_other(core, from, wire.cluster);
         return;
     }
     dispatch_known(core, from, &wire, items);

@@ -15,6 +15,8 @@
 #include "cluster/suspicion.h"
 #include "cluster/view.h"
 
+#define DETECTOR_DEAF_FACTOR 10 /* Probe intervals without a word from anybody. */
+
 void trp_detector_init(trp_cluster_core_t *core)
 {
     trp_detector_t *detector = &core->detector;
@@ -163,6 +165,11 @@ static void detector_begin(trp_cluster_core_t *core)
     probe->end_at = detector->next_probe_at;
     probe->sent = detector_ping(core, member, probe->seq);
     probe->ask_at = core->time.now + detector_stretch(core, core->timings.probe_timeout);
+    if (!probe->sent) { /* No connection: there is no answer to wait for before others are asked. */
+        uint64_t end_at = probe->ask_at + core->timings.probe_timeout / 2;
+        probe->ask_at = core->time.now;
+        probe->end_at = end_at < probe->end_at ? end_at : probe->end_at;
+    }
     core->stats.probes++;
 }
 
@@ -185,16 +192,37 @@ static void detector_ask(trp_cluster_core_t *core, const trp_member_t *member)
 
 /* ---- judging ---------------------------------------------------------------------------------- */
 
+/* Nothing came from anybody for many intervals, so it is us who are cut off. Going through all members
+ * one by one would only delay that insight; the others aren't troubled with it. */
+static void detector_doubt_all(trp_cluster_core_t *core)
+{
+    uint64_t silence = core->timings.probe_interval * DETECTOR_DEAF_FACTOR;
+    if (core->time.now - core->detector.heard_at < silence) {
+        return;
+    }
+    for (size_t i = 0; i < core->members.len; i++) {
+        trp_member_t *member = core->members.items[i];
+        if (member != core->self) {
+            trp_suspicion_confirm(core, member, member->incarnation, core->self->uid, false);
+        }
+    }
+}
+
 static void detector_fail(trp_cluster_core_t *core, trp_member_t *member)
 {
     trp_detector_t *detector = &core->detector;
     const trp_probe_t *probe = &detector->probe;
     core->stats.probes_failed++;
-    /* Helpers that didn't even say that they are there speak against us, not against the target. */
-    trp_detector_add_health(core, probe->nacks_due == 0 ? 1
-                                                        : (int)(probe->nacks_due - probe->nacks));
+    /* Helpers that didn't even say that they are there speak against us, not against the target. A
+     * broken connection speaks against the target. */
+    if (probe->nacks_due > 0) {
+        trp_detector_add_health(core, (int)(probe->nacks_due - probe->nacks));
+    } else if (trp_view_is_connected(core, member->uid)) {
+        trp_detector_add_health(core, 1);
+    }
     bool heard_somebody = detector->heard_at >= probe->started_at;
     trp_suspicion_confirm(core, member, member->incarnation, core->self->uid, heard_somebody);
+    detector_doubt_all(core);
 }
 
 static void detector_succeed(trp_cluster_core_t *core, bool is_direct)

@@ -9,6 +9,7 @@
 
 #include "base/assert.h"
 #include "base/memory.h"
+#include "cluster/heal.h"
 #include "cluster/join_admit.h"
 #include "cluster/post.h"
 #include "cluster/settle.h"
@@ -17,7 +18,7 @@
 
 #define JOIN_FRESH_FACTOR 4       /* A promise counts for so many seek intervals from the question, */
 #define JOIN_PROMISE_FACTOR 10    /* and binds the promiser for so many from the answer. */
-#define JOIN_WELCOME_WAIT_MS 10000 /* From the welcome until the settled set must be here. */
+#define JOIN_WELCOME_WAIT_MS 3000  /* From the welcome until the settled set must be here. */
 #define JOIN_NOTE_INTERVAL_MS 10000
 
 /* ---- contacts --------------------------------------------------------------------------------- */
@@ -182,30 +183,13 @@ static void join_form(trp_cluster_core_t *core)
     }
 }
 
-/* Sends a message with this node's own record. */
-static bool join_send_self(trp_cluster_core_t *core, uint64_t uid, const trp_wire_t *wire)
-{
-    trp_item_t item;
-    trp_post_member_item(core->self, &item);
-    trp_items_clear(&core->items);
-    bool fits = trp_items_add(&core->items, &item, TRP_ITEMS_SIZE_MAX);
-    TRP_ASSERT(fits);
-    return trp_post_send(core, uid, wire, &core->items);
-}
-
-static void join_announce(trp_cluster_core_t *core, uint64_t uid)
-{
-    trp_wire_t wire = {.type = TRP_WIRE_ANNOUNCE};
-    (void)join_send_self(core, uid, &wire);
-}
-
 static void join_call(trp_cluster_core_t *core, uint64_t uid)
 {
     /* The raw time of the question comes back in the answer: its age is measured by one clock. */
     trp_wire_t wire = {.type = TRP_WIRE_SEEK,
                        .seq = core->time.raw,
                        .code = core->join.is_candidate && !join_is_promised(core) ? 1 : 0};
-    (void)join_send_self(core, uid, &wire);
+    (void)trp_post_send_self(core, uid, &wire);
 }
 
 static void join_note_waiting(trp_cluster_core_t *core)
@@ -263,7 +247,7 @@ static void join_look_for_seeds(trp_cluster_core_t *core)
             continue;
         }
         if (contact->uid != 0 && trp_members_find(&core->members, contact->uid) == NULL) {
-            join_announce(core, contact->uid);
+            trp_heal_announce(core, contact->uid);
         } else {
             trp_view_connect(core, contact->address);
         }
@@ -307,13 +291,6 @@ uint64_t trp_join_wakeup(const trp_cluster_core_t *core)
     return next;
 }
 
-static void join_copy_address(const trp_item_t *item, char out[TROUPE_MEMBER_ADDRESS_SIZE])
-{
-    TRP_ASSERT(item->identity.address.size < TROUPE_MEMBER_ADDRESS_SIZE);
-    memcpy(out, item->identity.address.data, item->identity.address.size);
-    out[item->identity.address.size] = '\0';
-}
-
 /* ---- inputs ----------------------------------------------------------------------------------- */
 
 void trp_join_on_connected(trp_cluster_core_t *core, uint64_t uid, const char *address)
@@ -329,7 +306,7 @@ void trp_join_on_connected(trp_cluster_core_t *core, uint64_t uid, const char *a
         return;
     }
     if (trp_members_find(&core->members, uid) == NULL) {
-        join_announce(core, uid);
+        trp_heal_announce(core, uid);
     } else {
         trp_join_welcome_late(core, uid);
     }
@@ -357,7 +334,7 @@ void trp_join_on_seek(trp_cluster_core_t *core, uint64_t from, const trp_wire_t 
         return;
     }
     if (core->phase == TRP_PHASE_MEMBER) {
-        if (core->settle.epoch != 0 && core->self->state < TROUPE_MEMBER_LEAVING) {
+        if (core->self->state < TROUPE_MEMBER_LEAVING && trp_settle_leader(core) != NULL) {
             trp_join_admit(core, &seeker);
         }
         return;
@@ -367,7 +344,7 @@ void trp_join_on_seek(trp_cluster_core_t *core, uint64_t from, const trp_wire_t 
                          .code = join_promise(core, &seeker, wire->code == 1) ? 1 : 0};
     if (!trp_post_send(core, from, &answer, NULL)) {
         char address[TROUPE_MEMBER_ADDRESS_SIZE];
-        join_copy_address(&seeker, address);
+        trp_item_copy_address(&seeker, address);
         trp_view_connect(core, address); /* The answer goes out when it calls again. */
     }
 }
@@ -400,7 +377,7 @@ void trp_join_on_announce(trp_cluster_core_t *core, uint64_t from, trp_view_t it
         join_call(core, from);
         return;
     }
-    join_copy_address(&item, address);
+    trp_item_copy_address(&item, address);
     if (trp_join_add_contact(core, address, false) != TROUPE_OK) {
         core->stats.out_of_memory++;
     }
@@ -431,15 +408,4 @@ void trp_join_on_welcome(trp_cluster_core_t *core, uint64_t from, const trp_wire
         trp_view_set_state(core, member, (troupe_member_state_t)item.state);
     }
     trp_sync_begin(core, from);
-}
-
-void trp_join_note_other(trp_cluster_core_t *core, uint64_t uid, uint64_t cluster)
-{
-    uint64_t interval = trp_clock_from_ms(JOIN_NOTE_INTERVAL_MS);
-    core->stats.foreign++;
-    if (core->other_noted_at != 0 && core->time.now - core->other_noted_at < interval) {
-        return;
-    }
-    core->other_noted_at = core->time.now;
-    trp_view_note(core, TRP_NOTE_OTHER_CLUSTER, uid, cluster);
 }

@@ -42,7 +42,4 @@ void trp_join_on_announce(trp_cluster_core_t *core, uint64_t from, trp_view_t it
 void trp_join_on_welcome(trp_cluster_core_t *core, uint64_t from, const trp_wire_t *wire,
                          trp_view_t items);
 
-/* Tells of another cluster of the same name, not too often. */
-void trp_join_note_other(trp_cluster_core_t *core, uint64_t uid, uint64_t cluster);
-
 #endif

@@ -5,19 +5,13 @@
 
 #include "cluster/join_admit.h"
 
-#include "base/assert.h"
 #include "cluster/post.h"
 #include "cluster/view.h"
 
 static void admit_welcome(trp_cluster_core_t *core, trp_member_t *member)
 {
     trp_wire_t wire = {.type = TRP_WIRE_WELCOME, .epoch = core->settle.epoch};
-    trp_item_t item;
-    trp_post_member_item(core->self, &item);
-    trp_items_clear(&core->items);
-    bool fits = trp_items_add(&core->items, &item, TRP_ITEMS_SIZE_MAX);
-    TRP_ASSERT(fits);
-    member->owes_welcome = !trp_post_send(core, member->uid, &wire, &core->items);
+    member->owes_welcome = !trp_post_send_self(core, member->uid, &wire);
 }
 
 void trp_join_welcome_late(trp_cluster_core_t *core, uint64_t uid)

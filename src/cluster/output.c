@@ -107,7 +107,8 @@ const char *trp_note_name(trp_note_t note)
 
 const char *trp_stop_reason_name(trp_stop_reason_t reason)
 {
-    static const char *const names[] = {"unknown", "left", "downed", "split", "join_lost"};
+    static const char *const names[] = {"unknown", "left",      "downed",
+                                        "split",   "join_lost", "yielded"};
     size_t index = (size_t)reason;
     return index < TRP_ARRAY_LEN(names) ? names[index] : names[0];
 }

@@ -33,6 +33,7 @@ typedef enum trp_stop_reason {
     TRP_STOP_DOWNED,    /* Others have downed it: start anew with a new uid. */
     TRP_STOP_SPLIT,     /* It was on the losing side of a split: start anew with a new uid. */
     TRP_STOP_JOIN_LOST, /* The cluster that welcomed it is gone: start anew with a new uid. */
+    TRP_STOP_YIELDED,   /* Its cluster gives way to a stronger one: start anew with a new uid. */
 } trp_stop_reason_t;
 
 typedef enum trp_note {

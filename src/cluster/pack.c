@@ -110,7 +110,7 @@ static troupe_err_t unpack_number(trp_view_t *view, size_t size, uint64_t *ret_v
 }
 
 /* Works on a copy so that a failed read leaves the caller's view as it was. */
-troupe_err_t trp_unpack_array(trp_view_t *view, size_t *ret_len)
+troupe_err_t trp_pack_read_array(trp_view_t *view, size_t *ret_len)
 {
     trp_view_t rest = *view;
     uint8_t first = 0;
@@ -135,7 +135,7 @@ troupe_err_t trp_unpack_array(trp_view_t *view, size_t *ret_len)
     return TROUPE_OK;
 }
 
-troupe_err_t trp_unpack_u64(trp_view_t *view, uint64_t *ret_value)
+troupe_err_t trp_pack_read_u64(trp_view_t *view, uint64_t *ret_value)
 {
     trp_view_t rest = *view;
     uint8_t first = 0;
@@ -159,11 +159,11 @@ troupe_err_t trp_unpack_u64(trp_view_t *view, uint64_t *ret_value)
     return TROUPE_OK;
 }
 
-troupe_err_t trp_unpack_u32(trp_view_t *view, uint32_t *ret_value)
+troupe_err_t trp_pack_read_u32(trp_view_t *view, uint32_t *ret_value)
 {
     trp_view_t rest = *view;
     uint64_t value = 0;
-    troupe_err_t err = trp_unpack_u64(&rest, &value);
+    troupe_err_t err = trp_pack_read_u64(&rest, &value);
     if (err != TROUPE_OK) {
         return err;
     }
@@ -175,7 +175,7 @@ troupe_err_t trp_unpack_u32(trp_view_t *view, uint32_t *ret_value)
     return TROUPE_OK;
 }
 
-troupe_err_t trp_unpack_text(trp_view_t *view, trp_view_t *ret_text)
+troupe_err_t trp_pack_read_text(trp_view_t *view, trp_view_t *ret_text)
 {
     trp_view_t rest = *view;
     uint8_t first = 0;
@@ -264,7 +264,7 @@ static troupe_err_t unpack_skip_one(trp_view_t *view, uint64_t *ret_inner)
 }
 
 /* Without recursion: a stack of counts of what is still to be skipped on each level. */
-troupe_err_t trp_unpack_skip(trp_view_t *view)
+troupe_err_t trp_pack_read_skip(trp_view_t *view)
 {
     uint64_t left[TRP_UNPACK_DEPTH_MAX + 1] = {1};
     size_t depth = 0;

@@ -42,12 +42,12 @@ void trp_pack_raw(trp_pack_t *pack, const void *data, size_t size);
 #define TRP_UNPACK_DEPTH_MAX 8 /* Nesting of what is skipped. */
 
 /* Each takes one value off the front; TROUPE_EPROTOCOL when it is another kind or cut off. */
-troupe_err_t trp_unpack_array(trp_view_t *view, size_t *ret_len);
-troupe_err_t trp_unpack_u64(trp_view_t *view, uint64_t *ret_value);
-troupe_err_t trp_unpack_u32(trp_view_t *view, uint32_t *ret_value);
-troupe_err_t trp_unpack_text(trp_view_t *view, trp_view_t *ret_text);
+troupe_err_t trp_pack_read_array(trp_view_t *view, size_t *ret_len);
+troupe_err_t trp_pack_read_u64(trp_view_t *view, uint64_t *ret_value);
+troupe_err_t trp_pack_read_u32(trp_view_t *view, uint32_t *ret_value);
+troupe_err_t trp_pack_read_text(trp_view_t *view, trp_view_t *ret_text);
 
 /* Takes one value of any kind off, with all that is in it. */
-troupe_err_t trp_unpack_skip(trp_view_t *view);
+troupe_err_t trp_pack_read_skip(trp_view_t *view);
 
 #endif

@@ -40,6 +40,16 @@ bool trp_post_send(trp_cluster_core_t *core, uint64_t to, const trp_wire_t *wire
     return true;
 }
 
+bool trp_post_send_self(trp_cluster_core_t *core, uint64_t to, const trp_wire_t *wire)
+{
+    trp_item_t item;
+    trp_post_member_item(core->self, &item);
+    trp_items_clear(&core->items);
+    bool fits = trp_items_add(&core->items, &item, TRP_ITEMS_SIZE_MAX);
+    TRP_ASSERT(fits);
+    return trp_post_send(core, to, wire, &core->items);
+}
+
 bool trp_post_send_plain(trp_cluster_core_t *core, uint64_t to, trp_wire_type_t type)
 {
     trp_wire_t wire = {.type = type};

@@ -19,6 +19,9 @@ bool trp_post_send(trp_cluster_core_t *core, uint64_t to, const trp_wire_t *wire
 bool trp_post_send_news(trp_cluster_core_t *core, uint64_t to, const trp_wire_t *wire,
                         size_t news_size);
 
+/* A message with this node's own record as its item. */
+bool trp_post_send_self(trp_cluster_core_t *core, uint64_t to, const trp_wire_t *wire);
+
 /* A message of nothing but its type. */
 bool trp_post_send_plain(trp_cluster_core_t *core, uint64_t to, trp_wire_type_t type);
 

@@ -13,7 +13,7 @@
 #include "cluster/settle_lead.h"
 #include "cluster/view.h"
 
-#define SETTLE_ACKED_RUMOR_MS 1000 /* Asked again after so long: our answer doesn't arrive directly. */
+#define SETTLE_SLOW_MS 400 /* A proposal open for so long is passed on by all, and so are answers. */
 
 bool trp_settle_has(const trp_cluster_core_t *core, uint64_t uid)
 {
@@ -200,7 +200,14 @@ static int settle_compare(const trp_change_t *a, const trp_change_t *b)
     return (a->proposer > b->proposer) - (a->proposer < b->proposer);
 }
 
-static void settle_accept(trp_cluster_core_t *core)
+/* The proposal has been open for so long that somebody must be hard to reach. */
+static bool settle_is_slow(const trp_cluster_core_t *core)
+{
+    return core->time.now - core->settle.proposed_at >= trp_clock_from_ms(SETTLE_SLOW_MS);
+}
+
+/* `passed_on`: the proposal didn't come from its proposer, so the way there may be cut. */
+static void settle_accept(trp_cluster_core_t *core, bool passed_on)
 {
     const trp_change_t *change = &core->settle.change;
     if (!trp_uids_has(&core->settle.settled, core->self->uid)) {
@@ -216,13 +223,12 @@ static void settle_accept(trp_cluster_core_t *core)
                        .uid = change->proposer,
                        .digest = change->result};
     bool sent = trp_post_send(core, change->proposer, &wire, NULL);
-    uint64_t patience = trp_clock_from_ms(SETTLE_ACKED_RUMOR_MS);
-    if (!sent || core->time.now - core->settle.proposed_at >= patience) {
+    if (!sent || passed_on || settle_is_slow(core)) {
         trp_view_tell(core, TRP_RUMOR_ACKED, core->self->uid, 0, 0);
     }
 }
 
-troupe_err_t trp_settle_hold(trp_cluster_core_t *core, const trp_change_t *change)
+troupe_err_t trp_settle_hold(trp_cluster_core_t *core, const trp_change_t *change, bool passed_on)
 {
     trp_settle_t *settle = &core->settle;
     trp_uids_t next = {0};
@@ -235,10 +241,22 @@ troupe_err_t trp_settle_hold(trp_cluster_core_t *core, const trp_change_t *chang
         settle->ballot_seen = change->ballot > settle->ballot_seen ? change->ballot
                                                                    : settle->ballot_seen;
         settle->proposed_at = core->time.now;
-        settle_accept(core);
+        settle_accept(core, passed_on);
     }
     trp_uids_fini(&next);
     return err;
+}
+
+/* The proposal that is held comes again. From the proposer: somebody lacks it, or our answer; what
+ * doesn't get through directly is passed on. */
+static void settle_hear_again(trp_cluster_core_t *core, bool passed_on)
+{
+    if (!passed_on) {
+        settle_accept(core, false);
+    }
+    if (!passed_on && settle_is_slow(core)) {
+        trp_view_tell(core, TRP_RUMOR_PROPOSED, 0, 0, 0);
+    }
 }
 
 void trp_settle_on_proposed(trp_cluster_core_t *core, uint64_t from, const trp_change_t *change)
@@ -255,18 +273,16 @@ void trp_settle_on_proposed(trp_cluster_core_t *core, uint64_t from, const trp_c
         trp_settle_send_proposal(core, from);
         return;
     }
+    bool passed_on = from != change->proposer;
     if (order == 0) {
-        if (from == change->proposer ||
-            core->time.now - settle->proposed_at >= trp_clock_from_ms(SETTLE_ACKED_RUMOR_MS)) {
-            settle_accept(core);
-        }
+        settle_hear_again(core, passed_on);
         return;
     }
-    if (trp_settle_hold(core, change) != TROUPE_OK) {
+    if (trp_settle_hold(core, change, passed_on) != TROUPE_OK) {
         core->stats.malformed++;
         return;
     }
-    if (from != change->proposer) {
+    if (passed_on) {
         trp_view_tell(core, TRP_RUMOR_PROPOSED, 0, 0, 0);
     }
 }

@@ -102,7 +102,7 @@ static void settle_propose(trp_cluster_core_t *core, trp_change_t *change)
     change->ballot = core->settle.ballot_seen + 1;
     change->proposer = core->self->uid;
     if (settle_fill_hashes(core, change) != TROUPE_OK ||
-        trp_settle_hold(core, change) != TROUPE_OK) {
+        trp_settle_hold(core, change, false) != TROUPE_OK) {
         core->stats.out_of_memory++;
         return;
     }

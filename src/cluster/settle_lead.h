@@ -20,8 +20,9 @@ static inline uint64_t trp_settle_up_number(uint64_t epoch, size_t place)
 /* Adopts a change that is settled. ENOMEM; EPROTOCOL: its hash doesn't fit. */
 troupe_err_t trp_settle_apply(trp_cluster_core_t *core, const trp_change_t *change);
 
-/* Takes up a proposal that is higher than the one held, and accepts it. Errors as above. */
-troupe_err_t trp_settle_hold(trp_cluster_core_t *core, const trp_change_t *change);
+/* Takes up a proposal that is higher than the one held, and accepts it; `passed_on` when it didn't come
+ * from its proposer. Errors as above. */
+troupe_err_t trp_settle_hold(trp_cluster_core_t *core, const trp_change_t *change, bool passed_on);
 
 /* Forgets the proposal that is held. */
 void trp_settle_drop_proposal(trp_cluster_core_t *core);

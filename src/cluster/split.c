@@ -20,6 +20,11 @@
 #define SPLIT_VOTE_MS 5000      /* A vote binds for so long. */
 #define SPLIT_HEARD_MS 1500     /* Who was heard so lately isn't unreachable to us. */
 
+void trp_split_init(trp_cluster_core_t *core)
+{
+    core->split.orphan_since = TRP_CLOCK_NEVER;
+}
+
 void trp_split_fini(trp_cluster_core_t *core)
 {
     trp_uids_fini(&core->split.asked);
@@ -312,10 +317,31 @@ static void split_judge(trp_cluster_core_t *core)
     }
 }
 
+/* A set of the dead can't be changed any more: nobody in it could accept. */
+static bool split_is_orphaned(trp_cluster_core_t *core)
+{
+    trp_split_t *split = &core->split;
+    if (trp_settle_leader(core) != NULL || core->settle.settled.len == 0) {
+        split->orphan_since = TRP_CLOCK_NEVER;
+        return false;
+    }
+    if (split->orphan_since == TRP_CLOCK_NEVER) {
+        split->orphan_since = core->time.now;
+    }
+    return core->time.now - split->orphan_since >= core->timings.stable_after / 2;
+}
+
 void trp_split_tick(trp_cluster_core_t *core)
 {
     trp_split_t *split = &core->split;
-    if (core->settle.epoch == 0 || !split_follow(core)) {
+    if (core->settle.epoch == 0) {
+        return;
+    }
+    if (split_is_orphaned(core)) {
+        trp_post_stop(core, TRP_STOP_JOIN_LOST);
+        return;
+    }
+    if (!split_follow(core)) {
         return;
     }
     if (split->polling) {
@@ -330,6 +356,9 @@ void trp_split_tick(trp_cluster_core_t *core)
 uint64_t trp_split_wakeup(const trp_cluster_core_t *core)
 {
     const trp_split_t *split = &core->split;
+    if (split->orphan_since != TRP_CLOCK_NEVER) {
+        return split->orphan_since + core->timings.stable_after / 2;
+    }
     if (split->fingerprint == 0) {
         return TRP_CLOCK_NEVER;
     }

@@ -10,6 +10,9 @@
  * those that are to be downed. Only votes count as the side, not hopes: a member that has silently gone
  * to the other side can't be counted on both.
  *
+ * Newcomers follow; when every settled member is gone for good before they were settled themselves, the
+ * cluster has ended, and they start anew.
+ *
  * Thread rule: the core's thread. */
 
 #ifndef TROUPE_CLUSTER_SPLIT_H
@@ -17,6 +20,7 @@
 
 #include "cluster/state.h"
 
+void trp_split_init(trp_cluster_core_t *core);
 void trp_split_fini(trp_cluster_core_t *core);
 void trp_split_tick(trp_cluster_core_t *core);
 uint64_t trp_split_wakeup(const trp_cluster_core_t *core);

@@ -151,6 +151,7 @@ typedef struct trp_split {
     trp_uids_t asked;
     trp_uids_t votes;
     trp_uids_t targets;
+    uint64_t orphan_since; /* No settled member has been known to live since; NEVER: one is. */
     uint64_t voted_for;   /* To whom this node has given its vote; 0: nobody. */
     uint64_t voted_until; /* Raw. */
 } trp_split_t;

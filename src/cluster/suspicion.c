@@ -31,13 +31,13 @@ static uint64_t suspicion_scale(size_t len)
     return len <= power ? scale : scale + 1000 * (len - power) / (power * 9);
 }
 
-uint64_t trp_suspicion_time(uint64_t base, size_t live_len, size_t confirmed_len)
+uint64_t trp_suspicion_time(uint64_t base, size_t live_len, size_t reachable_len,
+                            size_t confirmed_len)
 {
     TRP_ASSERT(confirmed_len > 0);
     uint64_t shortest = base * suspicion_scale(live_len) / 1000;
     uint64_t longest = shortest * SUSPICION_MAX_FACTOR;
-    /* Self and the suspect can't confirm. */
-    size_t expected = live_len > 2 ? live_len - 2 : 0;
+    size_t expected = reachable_len;
     size_t further = confirmed_len - 1;
     expected = expected < TRP_CONFIRM_MAX - 1 ? expected : TRP_CONFIRM_MAX - 1;
     further = further < TRP_CONFIRM_MAX - 1 ? further : TRP_CONFIRM_MAX - 1;
@@ -52,6 +52,39 @@ static bool suspicion_is_confirmed_by(const trp_member_t *member, uint64_t by)
         }
     }
     return false;
+}
+
+/* Members besides this node that nobody has cause to doubt: they could confirm a suspicion. */
+static size_t suspicion_reachable_len(const trp_cluster_core_t *core)
+{
+    size_t len = 0;
+    for (size_t i = 0; i < core->members.len; i++) {
+        const trp_member_t *member = core->members.items[i];
+        len += member != core->self && trp_member_is_live(member) &&
+                       member->reach == TRP_REACHABLE
+                   ? 1
+                   : 0;
+    }
+    return len;
+}
+
+/* Works all deadlines out anew: a new suspect is also one voice less for the others. */
+static void suspicion_reckon(trp_cluster_core_t *core)
+{
+    size_t live_len = trp_view_live_len(core);
+    size_t reachable_len = suspicion_reachable_len(core);
+    for (size_t i = 0; i < core->members.len; i++) {
+        trp_member_t *member = core->members.items[i];
+        if (member->reach != TRP_SUSPECT || member->confirmed_len == 0) {
+            continue;
+        }
+        member->suspect_until =
+            member->suspect_since + trp_suspicion_time(core->timings.suspicion, live_len,
+                                                       reachable_len, member->confirmed_len);
+        if (member->suspect_until < core->detector.suspicion_at) {
+            core->detector.suspicion_at = member->suspect_until;
+        }
+    }
 }
 
 static void suspicion_begin(trp_cluster_core_t *core, trp_member_t *member)
@@ -85,12 +118,7 @@ void trp_suspicion_confirm(trp_cluster_core_t *core, trp_member_t *member, uint3
     }
     member->confirmed_by[member->confirmed_len] = by;
     member->confirmed_len++;
-    member->suspect_until =
-        member->suspect_since + trp_suspicion_time(core->timings.suspicion, trp_view_live_len(core),
-                                                   member->confirmed_len);
-    if (member->suspect_until < core->detector.suspicion_at) {
-        core->detector.suspicion_at = member->suspect_until;
-    }
+    suspicion_reckon(core);
     if (tell) {
         trp_view_tell(core, TRP_RUMOR_SUSPECT, member->uid, by, member->incarnation);
     }

@@ -22,7 +22,9 @@ void trp_suspicion_confirm(trp_cluster_core_t *core, trp_member_t *member, uint3
 /* Turns suspects whose time has run out into unreachable ones. */
 void trp_suspicion_tick(trp_cluster_core_t *core);
 
-/* How long the suspicion lasts with `confirmed_len` voices among `live_len` live members. */
-uint64_t trp_suspicion_time(uint64_t base, size_t live_len, size_t confirmed_len);
+/* How long a suspicion lasts with `confirmed_len` voices among `live_len` live members, of which
+ * `reachable_len` besides this node could still confirm it. */
+uint64_t trp_suspicion_time(uint64_t base, size_t live_len, size_t reachable_len,
+                            size_t confirmed_len);
 
 #endif

@@ -40,7 +40,7 @@ size_t trp_wire_encode(const trp_wire_t *wire, const trp_items_t *items,
 static troupe_err_t wire_skip(trp_view_t *view, size_t len)
 {
     for (size_t i = 0; i < len; i++) {
-        troupe_err_t err = trp_unpack_skip(view);
+        troupe_err_t err = trp_pack_read_skip(view);
         if (err != TROUPE_OK) {
             return err;
         }
@@ -52,19 +52,19 @@ static troupe_err_t wire_take_head(trp_view_t *view, trp_wire_t *wire)
 {
     uint64_t *const fields[] = {&wire->digest, &wire->epoch, &wire->code, &wire->from, &wire->to};
     size_t len = 0;
-    troupe_err_t err = trp_unpack_array(view, &len);
+    troupe_err_t err = trp_pack_read_array(view, &len);
     if (err != TROUPE_OK || len < WIRE_HEAD_LEN) {
         return TROUPE_EPROTOCOL;
     }
-    err = trp_unpack_u64(view, &wire->seq);
+    err = trp_pack_read_u64(view, &wire->seq);
     if (err == TROUPE_OK) {
-        err = trp_unpack_u64(view, &wire->uid);
+        err = trp_pack_read_u64(view, &wire->uid);
     }
     if (err == TROUPE_OK) {
-        err = trp_unpack_u32(view, &wire->incarnation);
+        err = trp_pack_read_u32(view, &wire->incarnation);
     }
     for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]) && err == TROUPE_OK; i++) {
-        err = trp_unpack_u64(view, fields[i]);
+        err = trp_pack_read_u64(view, fields[i]);
     }
     return err != TROUPE_OK ? err : wire_skip(view, len - WIRE_HEAD_LEN);
 }
@@ -72,18 +72,18 @@ static troupe_err_t wire_take_head(trp_view_t *view, trp_wire_t *wire)
 static troupe_err_t wire_take_start(trp_view_t *view, size_t *ret_len, uint64_t *ret_type)
 {
     uint64_t version = 0;
-    troupe_err_t err = trp_unpack_array(view, ret_len);
+    troupe_err_t err = trp_pack_read_array(view, ret_len);
     if (err != TROUPE_OK || *ret_len < 2) {
         return TROUPE_EPROTOCOL;
     }
-    err = trp_unpack_u64(view, &version);
+    err = trp_pack_read_u64(view, &version);
     if (err != TROUPE_OK) {
         return err;
     }
     if (version != TRP_WIRE_VERSION) {
         return TROUPE_EVERSION;
     }
-    return trp_unpack_u64(view, ret_type);
+    return trp_pack_read_u64(view, ret_type);
 }
 
 troupe_err_t trp_wire_decode(trp_view_t message, trp_wire_t *ret_wire, trp_view_t *ret_items)
@@ -106,7 +106,7 @@ troupe_err_t trp_wire_decode(trp_view_t message, trp_wire_t *ret_wire, trp_view_
         return TROUPE_EPROTOCOL;
     }
     wire.type = (trp_wire_type_t)type;
-    err = trp_unpack_u64(&view, &wire.cluster);
+    err = trp_pack_read_u64(&view, &wire.cluster);
     if (err == TROUPE_OK) {
         err = wire_take_head(&view, &wire);
     }
@@ -118,7 +118,7 @@ troupe_err_t trp_wire_decode(trp_view_t message, trp_wire_t *ret_wire, trp_view_
         return TROUPE_EPROTOCOL;
     }
     size_t items_len = 0;
-    err = trp_unpack_array(&items, &items_len);
+    err = trp_pack_read_array(&items, &items_len);
     if (err != TROUPE_OK) {
         return err;
     }

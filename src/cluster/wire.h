@@ -45,7 +45,8 @@ typedef enum trp_wire_type {
     TRP_WIRE_SET = 10,      /* The settled set: epoch, digest: its hash, from: place, to: length. */
     TRP_WIRE_SEEK = 11,     /* One MEMBER item: the seeker. code: 1 when it asks for a promise. */
     TRP_WIRE_ANSWER = 12,   /* From one without a cluster. code: 1 when it promises not to form one. */
-    TRP_WIRE_ANNOUNCE = 13, /* One MEMBER item: the sender. There is a cluster here: seek again. */
+    TRP_WIRE_ANNOUNCE = 13, /* One MEMBER item: the sender. There is a cluster here: seek again.
+                               to: its strength, see heal.h. */
     TRP_WIRE_WELCOME = 14,  /* One MEMBER item: the welcomer. */
     TRP_WIRE_FENCED = 15,   /* The receiver is no member any more. */
     TRP_WIRE_BYE = 16,      /* The sender stops now. */
@@ -54,9 +55,10 @@ typedef enum trp_wire_type {
     TRP_WIRE_POLL = 19,     /* seq, epoch, digest: hash of the set, from: ballot, to: proposer;
                                SUSPECT items: who is to be downed. */
     TRP_WIRE_VOTE = 20,     /* seq, code: 1 when granted. */
+    TRP_WIRE_YIELD = 21,    /* This cluster gives way to another one of the same name. */
 } trp_wire_type_t;
 
-#define TRP_WIRE_TYPE_LAST TRP_WIRE_VOTE
+#define TRP_WIRE_TYPE_LAST TRP_WIRE_YIELD
 
 typedef enum trp_item_kind {
     TRP_ITEM_STATUS = 1,   /* uid, state, incarnation, up number, flags */
@@ -126,6 +128,9 @@ static inline void trp_items_clear(trp_items_t *items)
 
 /* Appends an item unless the items would then take more than `size_max` bytes; true when it fits. */
 bool trp_items_add(trp_items_t *items, const trp_item_t *item, size_t size_max);
+
+/* The address of a MEMBER item that came from trp_wire_next, with a zero behind it. */
+void trp_item_copy_address(const trp_item_t *item, char out[TROUPE_MEMBER_ADDRESS_SIZE]);
 
 /* Encodes a message; `items` may be NULL. Returns its size; it always fits. */
 size_t trp_wire_encode(const trp_wire_t *wire, const trp_items_t *items,

@@ -121,7 +121,7 @@ bool trp_items_add(trp_items_t *items, const trp_item_t *item, size_t size_max)
 static troupe_err_t item_take_numbers(trp_view_t *view, uint64_t *const *numbers, size_t len)
 {
     for (size_t i = 0; i < len; i++) {
-        troupe_err_t err = trp_unpack_u64(view, numbers[i]);
+        troupe_err_t err = trp_pack_read_u64(view, numbers[i]);
         if (err != TROUPE_OK) {
             return err;
         }
@@ -135,7 +135,7 @@ static troupe_err_t item_take_status(trp_view_t *view, trp_item_t *item)
     uint64_t flags = 0;
     troupe_err_t err = item_take_numbers(view, (uint64_t *[]){&item->uid, &state}, 2);
     if (err == TROUPE_OK) {
-        err = trp_unpack_u32(view, &item->incarnation);
+        err = trp_pack_read_u32(view, &item->incarnation);
     }
     if (err == TROUPE_OK) {
         err = item_take_numbers(view, (uint64_t *[]){&item->up_number, &flags}, 2);
@@ -155,19 +155,19 @@ static troupe_err_t item_take_member(trp_view_t *view, trp_item_t *item)
 {
     troupe_err_t err = item_take_status(view, item);
     if (err == TROUPE_OK) {
-        err = trp_unpack_text(view, &item->identity.address);
+        err = trp_pack_read_text(view, &item->identity.address);
     }
     if (err == TROUPE_OK) {
-        err = trp_unpack_text(view, &item->identity.name);
+        err = trp_pack_read_text(view, &item->identity.name);
     }
     if (err == TROUPE_OK) {
-        err = trp_unpack_array(view, &item->identity.roles_len);
+        err = trp_pack_read_array(view, &item->identity.roles_len);
     }
     if (err == TROUPE_OK && item->identity.roles_len > TRP_ROLES_MAX) {
         err = TROUPE_EPROTOCOL;
     }
     for (size_t i = 0; err == TROUPE_OK && i < item->identity.roles_len; i++) {
-        err = trp_unpack_text(view, &item->identity.roles[i]);
+        err = trp_pack_read_text(view, &item->identity.roles[i]);
     }
     item->identity.uid = item->uid;
     if (err == TROUPE_OK && !trp_identity_is_valid(&item->identity)) {
@@ -179,7 +179,7 @@ static troupe_err_t item_take_member(trp_view_t *view, trp_item_t *item)
 static troupe_err_t item_take_list(trp_view_t *view, uint64_t *uids, size_t *ret_len)
 {
     size_t len = 0;
-    troupe_err_t err = trp_unpack_array(view, &len);
+    troupe_err_t err = trp_pack_read_array(view, &len);
     if (err != TROUPE_OK) {
         return err;
     }
@@ -187,7 +187,7 @@ static troupe_err_t item_take_list(trp_view_t *view, uint64_t *uids, size_t *ret
         return TROUPE_EPROTOCOL;
     }
     for (size_t i = 0; i < len; i++) {
-        err = trp_unpack_u64(view, &uids[i]);
+        err = trp_pack_read_u64(view, &uids[i]);
         if (err != TROUPE_OK || uids[i] == 0) {
             return TROUPE_EPROTOCOL;
         }
@@ -214,12 +214,12 @@ static troupe_err_t item_take_change(trp_view_t *view, trp_change_t *change)
 
 static troupe_err_t item_take_suspect(trp_view_t *view, trp_item_t *item)
 {
-    troupe_err_t err = trp_unpack_u64(view, &item->uid);
+    troupe_err_t err = trp_pack_read_u64(view, &item->uid);
     if (err == TROUPE_OK) {
-        err = trp_unpack_u32(view, &item->incarnation);
+        err = trp_pack_read_u32(view, &item->incarnation);
     }
     if (err == TROUPE_OK) {
-        err = trp_unpack_u64(view, &item->by);
+        err = trp_pack_read_u64(view, &item->by);
     }
     return err;
 }
@@ -253,7 +253,7 @@ static troupe_err_t item_take(trp_view_t *view, trp_item_t *item)
     case TRP_ITEM_RANGE:
         return item_take_numbers(view, (uint64_t *[]){&item->uid, &item->hash}, 2);
     case TRP_ITEM_UID:
-        return trp_unpack_u64(view, &item->uid);
+        return trp_pack_read_u64(view, &item->uid);
     }
     return TROUPE_EPROTOCOL;
 }
@@ -263,11 +263,11 @@ static troupe_err_t item_take_any(trp_view_t *view, trp_item_t *item, bool *ret_
 {
     size_t len = 0;
     uint64_t kind = 0;
-    troupe_err_t err = trp_unpack_array(view, &len);
+    troupe_err_t err = trp_pack_read_array(view, &len);
     if (err != TROUPE_OK || len == 0) {
         return TROUPE_EPROTOCOL;
     }
-    err = trp_unpack_u64(view, &kind);
+    err = trp_pack_read_u64(view, &kind);
     if (err != TROUPE_OK) {
         return err;
     }
@@ -278,7 +278,7 @@ static troupe_err_t item_take_any(trp_view_t *view, trp_item_t *item, bool *ret_
         err = len - 1 < taken ? TROUPE_EPROTOCOL : item_take(view, item);
     }
     for (size_t i = 1 + taken; err == TROUPE_OK && i < len; i++) {
-        err = trp_unpack_skip(view);
+        err = trp_pack_read_skip(view);
     }
     return err;
 }
@@ -297,4 +297,12 @@ troupe_err_t trp_wire_next(trp_view_t *items, trp_item_t *ret_item)
         }
     }
     return TROUPE_ENOENT;
+}
+
+void trp_item_copy_address(const trp_item_t *item, char out[TROUPE_MEMBER_ADDRESS_SIZE])
+{
+    TRP_ASSERT(item->kind == TRP_ITEM_MEMBER);
+    TRP_ASSERT(item->identity.address.size < TROUPE_MEMBER_ADDRESS_SIZE);
+    memcpy(out, item->identity.address.data, item->identity.address.size);
+    out[item->identity.address.size] = '\0';
 }

@@ -517,7 +517,9 @@ size_t world_clusters(const world_t *world)
     size_t len = 0;
     for (size_t i = 0; i < world->options.len; i++) {
         const world_process_t *process = &world->processes[i];
-        if (process->core == NULL || !trp_cluster_core_is_member(process->core)) {
+        /* Who was welcomed but has no settled set yet is waiting, not a cluster. */
+        if (process->core == NULL || !trp_cluster_core_is_member(process->core) ||
+            trp_cluster_core_epoch(process->core) == 0) {
             continue;
         }
         uint64_t cluster = trp_cluster_core_cluster(process->core);
