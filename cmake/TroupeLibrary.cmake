@@ -53,7 +53,7 @@ add_library(troupe::static ALIAS troupe_static)
 if(TROUPE_TESTS)
     add_library(troupe_testing STATIC ${troupe_all_sources})
     target_compile_definitions(troupe_testing PUBLIC TRP_TESTING=1)
-    target_compile_options(troupe_testing PUBLIC -UNDEBUG)
+    target_compile_options(troupe_testing PUBLIC -UNDEBUG PRIVATE $<$<CONFIG:Release>:-O2>)
     target_include_directories(troupe_testing PUBLIC "${PROJECT_SOURCE_DIR}/src"
                                                      "${PROJECT_SOURCE_DIR}/include")
     target_include_directories(troupe_testing SYSTEM PUBLIC "${UTHASH_INCLUDE_DIR}")

@@ -68,6 +68,8 @@ function(troupe_add_c_test name label source)
     string(REPLACE "." "_" target "test_${name}")
     add_executable(${target} "${source}" ${ARGN})
     target_link_libraries(${target} PRIVATE troupe_test_support)
+    # Compiled once and run for a moment; and deliberate misuse is no fault to be deduced at length.
+    target_compile_options(${target} PRIVATE -O1)
     target_compile_definitions(
         ${target} PRIVATE "TROUPE_TOOL=\"${PROJECT_BINARY_DIR}/troupe\""
                           "TROUPE_SOURCE_DIR=\"${PROJECT_SOURCE_DIR}\"")
