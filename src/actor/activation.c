@@ -114,6 +114,19 @@ static TRP_ALWAYS_INLINE void activation_take(trp_dispatcher_t *d, troupe_actor_
     }
 }
 
+/* An answer or a signal that overtook the mail of a held actor; it is no business of one that is
+ * suspended, restarts or stops. */
+static bool urgent_must_wait(const troupe_actor_t *cell, const trp_message_t *message)
+{
+    const uint32_t waiting = TRP_CELL_SUSPENDED | TRP_CELL_RESTARTING | TRP_CELL_STOPPING;
+    if (TRP_LIKELY((cell->flags & waiting) == 0)) {
+        return false;
+    }
+    return trp_id_is_ask(message->target) || message->type == TRP_SYSTEM_TERMINATED ||
+           message->type == TRP_SYSTEM_CHILD_ENDED ||
+           (message->type == TRP_SYSTEM_OFFLOADED && (cell->flags & TRP_CELL_STOPPING) == 0);
+}
+
 static void activation_take_urgent(trp_dispatcher_t *d, troupe_actor_t *cell)
 {
     trp_message_t *message = NULL;
@@ -122,6 +135,10 @@ static void activation_take_urgent(trp_dispatcher_t *d, troupe_actor_t *cell)
         activation_attend(d, cell);
     }
     while ((message = trp_mailbox_pop_urgent(d, cell)) != NULL) {
+        if (TRP_UNLIKELY(urgent_must_wait(cell, message))) {
+            trp_mailbox_push(d, cell, message);
+            continue;
+        }
         activation_take_other(d, cell, message);
         if (d->attention) {
             activation_attend(d, cell);

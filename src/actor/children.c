@@ -126,6 +126,7 @@ void trp_children_ended(trp_dispatcher_t *d, troupe_actor_t *cell, trp_message_t
     bool was_there = trp_children_remove(&extra->children, ended.child, ended.child_index);
     TRP_ASSERT(was_there);
     trp_names_remove(&d->endpoint.runtime->names, &ended.name);
+    memcpy(trp_message_payload(message), &ended, sizeof(ended)); /* The name is gone. */
     trp_supervise_child_ended(d, cell, ended.child, was_awaited);
     uint32_t leaving = cell->flags & (TRP_CELL_STOPPING | TRP_CELL_RESTARTING);
     if (leaving != 0 && extra->children.alive == 0) {

@@ -123,6 +123,11 @@ static bool drop_carrier(trp_dispatcher_t *d, trp_message_t *message)
         trp_selection_abandon(d, message);
         return true;
     }
+    if (message->type == TRP_SYSTEM_CHILD_ENDED) { /* Its parent is gone: as the node ends. */
+        trp_child_ended_t ended;
+        memcpy(&ended, trp_message_payload(message), sizeof(ended));
+        trp_names_remove(&d->endpoint.runtime->names, &ended.name);
+    }
     return false;
 }
 

@@ -84,8 +84,8 @@ void trp_birth(trp_dispatcher_t *d, troupe_actor_t *cell)
 
 void trp_fail(trp_dispatcher_t *d, troupe_actor_t *cell, troupe_err_t error)
 {
-    if ((cell->flags & TRP_CELL_STOPPING) != 0) {
-        return;
+    if ((cell->flags & (TRP_CELL_STOPPING | TRP_CELL_SUSPENDED)) != 0) {
+        return; /* It is being ended, or waits for its supervisor already. */
     }
     trp_events_failure(d, cell, error);
     trp_extra_t *extra = trp_extra_get(cell);
@@ -132,8 +132,9 @@ void trp_stop_begin(trp_dispatcher_t *d, troupe_actor_t *cell, troupe_err_t reas
 
 static void end_drop_mail(trp_dispatcher_t *d, troupe_actor_t *cell)
 {
+    uint32_t unborn = cell->flags & (TRP_CELL_NO_INIT | TRP_CELL_RESTARTING);
     troupe_drop_t reason =
-        (cell->flags & TRP_CELL_NO_INIT) != 0 ? TROUPE_DROP_INIT_FAILED : TROUPE_DROP_STOPPED;
+        unborn == TRP_CELL_NO_INIT ? TROUPE_DROP_INIT_FAILED : TROUPE_DROP_STOPPED;
     trp_message_t *message = NULL;
     while ((message = trp_mailbox_pop_urgent(d, cell)) != NULL ||
            (message = trp_mailbox_pop(d, cell)) != NULL ||
@@ -241,9 +242,18 @@ bool trp_stop_try_finish(trp_dispatcher_t *d, troupe_actor_t *cell)
     return true;
 }
 
+static void run_queue_clear(trp_dispatcher_t *d)
+{
+    while (d->run_first != NULL) {
+        d->run_first->flags &= ~(uint32_t)TRP_CELL_SCHEDULED;
+        d->run_first = d->run_first->run_next;
+    }
+}
+
 void trp_life_end_all(trp_dispatcher_t *d)
 {
     trp_slot_t *entry = NULL;
+    run_queue_clear(d);
     for (uint32_t slot = 1; (entry = trp_slots_entry(&d->slots, slot)) != NULL; slot++) {
         troupe_actor_t *cell = entry->actor;
         if (cell == NULL) {
@@ -271,6 +281,10 @@ void trp_life_pending(trp_dispatcher_t *d, troupe_actor_t *cell)
     extra->pending = 0;
     if ((cell->flags & TRP_CELL_STOPPING) != 0) {
         return; /* The end of the activation sees whether children are left. */
+    }
+    if ((cell->flags & TRP_CELL_SUSPENDED) != 0) { /* What calls the user's code waits. */
+        extra->pending = pending & (TRP_PENDING_HOLD_EXPIRED | TRP_PENDING_IDLE);
+        pending &= ~extra->pending;
     }
     if ((pending & TRP_PENDING_CHILDREN_ENDED) != 0) {
         trp_restart_children_ended(d, cell);

@@ -37,7 +37,7 @@ void trp_restart_finish(trp_dispatcher_t *d, troupe_actor_t *cell);
 /* What an actor's earlier life has running: timers, asks, a hold. */
 void trp_life_cancel(trp_dispatcher_t *d, troupe_actor_t *cell);
 
-/* Takes the steps that are pending. */
+/* Takes the steps that are pending. Those that call the user's code wait while it is suspended. */
 void trp_life_pending(trp_dispatcher_t *d, troupe_actor_t *cell);
 
 /* system.c: a system message out of the mailbox or the urgent ring. The caller frees it. */

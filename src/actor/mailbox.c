@@ -146,12 +146,14 @@ static bool mailbox_has_reached(const troupe_actor_t *cell, uint32_t divisor)
     return len >= (len_max + divisor - 1) / divisor || size >= size_max / divisor;
 }
 
-/* Takes the oldest user message out; NULL when there is none. */
+/* Takes the oldest user message out; NULL when there is none. A timer's firing stays: its timer waits
+ * for it to be taken. */
 static trp_message_t *mailbox_take_oldest_user(trp_dispatcher_t *d, troupe_actor_t *cell)
 {
     trp_message_t *before = NULL;
     trp_message_t *at = cell->head;
-    while (at != NULL && ((at->flags & TRP_MESSAGE_SYSTEM) != 0 || trp_id_is_ask(at->target))) {
+    while (at != NULL && ((at->flags & (TRP_MESSAGE_SYSTEM | TRP_MESSAGE_TIMER)) != 0 ||
+                          trp_id_is_ask(at->target))) {
         before = at;
         at = at->next;
     }
@@ -181,9 +183,16 @@ static bool mailbox_overflow(trp_dispatcher_t *d, troupe_actor_t *cell, trp_mess
     }
     bool is_oldest = (cell->flags & TRP_CELL_BOUNDED) != 0 &&
                      cell->extra->overflow == TROUPE_OVERFLOW_DROP_OLDEST;
-    trp_message_t *victim = is_oldest ? mailbox_take_oldest_user(d, cell) : NULL;
-    trp_drop(d, victim == NULL ? message : victim, TROUPE_DROP_MAILBOX_FULL);
-    return victim != NULL;
+    trp_message_t *victim = NULL;
+    while (is_oldest && mailbox_has_reached(cell, 1) &&
+           (victim = mailbox_take_oldest_user(d, cell)) != NULL) {
+        trp_drop(d, victim, TROUPE_DROP_MAILBOX_FULL);
+    }
+    if (is_oldest && !mailbox_has_reached(cell, 1)) {
+        return true;
+    }
+    trp_drop(d, message, TROUPE_DROP_MAILBOX_FULL);
+    return false;
 }
 
 void trp_mailbox_append_special(trp_dispatcher_t *d, troupe_actor_t *cell, trp_message_t *message)

@@ -16,7 +16,10 @@
 
 void trp_restart_begin(trp_dispatcher_t *d, troupe_actor_t *cell, uint64_t delay_ns)
 {
-    if ((cell->flags & (TRP_CELL_STOPPING | TRP_CELL_RESTARTING)) != 0) {
+    /* One that restarts already, or is not even born, begins anew in any case. */
+    uint32_t beginning = TRP_CELL_RESTARTING | TRP_CELL_NEWBORN;
+    if ((cell->flags & TRP_CELL_STOPPING) != 0 || (cell->flags & beginning) != 0) {
+        cell->flags &= ~(uint32_t)TRP_CELL_SUSPENDED;
         return;
     }
     trp_extra_t *extra = trp_extra_get(cell);
@@ -55,6 +58,7 @@ void trp_restart_children_ended(trp_dispatcher_t *d, troupe_actor_t *cell)
         cell->behavior->stop(cell, cell->state, (troupe_err_t)extra->failure);
         d->is_ending = false;
     }
+    cell->flags |= TRP_CELL_NO_INIT;
     trp_life_cancel(d, cell); /* Also what `stop` may have begun. */
     trp_stash_unstash(d, cell);
     cell->receive = cell->behavior->receive;

@@ -179,6 +179,15 @@ static troupe_err_t router_fill(troupe_actor_t *self, router_t *router, const ro
     return TROUPE_OK;
 }
 
+static void router_stop(troupe_actor_t *self, void *state, troupe_err_t reason)
+{
+    (void)self;
+    (void)reason;
+    router_t *router = state;
+    trp_free(router->routees);
+    router->routees = NULL;
+}
+
 static troupe_err_t router_init(troupe_actor_t *self, void *state, const void *args)
 {
     router_t *router = state;
@@ -187,7 +196,11 @@ static troupe_err_t router_init(troupe_actor_t *self, void *state, const void *a
     router->hash_key = plan->hash_key;
     troupe_err_t err = trp_types_find(self->dispatcher->types, ROUTER_ORDER_NAME,
                                       strlen(ROUTER_ORDER_NAME), &router->order_type);
-    return err == TROUPE_OK ? router_fill(self, router, plan) : err;
+    err = err == TROUPE_OK ? router_fill(self, router, plan) : err;
+    if (err != TROUPE_OK) {
+        router_stop(self, state, err); /* Not called when init fails. */
+    }
+    return err;
 }
 
 static troupe_err_t router_obey(troupe_actor_t *self, router_t *router,
@@ -235,15 +248,6 @@ static troupe_err_t router_signal(troupe_actor_t *self, void *state, const troup
         router_leave(state, signal->who);
     }
     return TROUPE_OK;
-}
-
-static void router_stop(troupe_actor_t *self, void *state, troupe_err_t reason)
-{
-    (void)self;
-    (void)reason;
-    router_t *router = state;
-    trp_free(router->routees);
-    router->routees = NULL;
 }
 
 static const troupe_behavior_t router_behavior = {

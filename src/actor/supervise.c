@@ -219,19 +219,17 @@ void trp_supervise(trp_dispatcher_t *d, troupe_actor_t *cell, const trp_child_fa
 }
 
 void trp_supervise_suspended(trp_dispatcher_t *d, troupe_actor_t *cell, uint64_t child,
-                             uint32_t token)
+                             const trp_suspended_t *suspended)
 {
     trp_extra_t *extra = cell->extra;
-    if (extra == NULL || extra->verdict.token != token || token == 0) {
+    if (extra == NULL || extra->verdict.token == 0 || extra->verdict.token != suspended->token ||
+        !trp_children_has(&extra->children, child, suspended->child_index)) {
         return;
     }
-    trp_children_t *children = &extra->children;
-    for (uint32_t index = 0; index < children->len; index++) {
-        if (children->ids[index] == child && (children->marks[index] & TRP_CHILD_AWAITED) != 0) {
-            children->marks[index] &= (uint8_t)~TRP_CHILD_AWAITED;
-            verdict_answered(d, cell);
-            return;
-        }
+    uint8_t *mark = &extra->children.marks[suspended->child_index];
+    if ((*mark & TRP_CHILD_AWAITED) != 0) {
+        *mark &= (uint8_t)~TRP_CHILD_AWAITED;
+        verdict_answered(d, cell);
     }
 }
 

@@ -17,7 +17,7 @@
 void trp_supervise(trp_dispatcher_t *d, troupe_actor_t *cell, const trp_child_failed_t *failed);
 /* A sibling has answered an all-for-one decision. */
 void trp_supervise_suspended(trp_dispatcher_t *d, troupe_actor_t *cell, uint64_t child,
-                             uint32_t token);
+                             const trp_suspended_t *suspended);
 /* A child has ended: its history goes, and a decision waits for one less. */
 void trp_supervise_child_ended(trp_dispatcher_t *d, troupe_actor_t *cell, uint64_t child,
                                bool was_awaited);

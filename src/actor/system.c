@@ -30,15 +30,16 @@ static void take_suspend(trp_dispatcher_t *d, troupe_actor_t *cell, trp_message_
     system_body(message, &token, sizeof(token));
     cell->flags |= TRP_CELL_SUSPENDED;
     d->attention = true;
-    trp_system_send(d, trp_dispatcher_ref(d, cell->parent), TRP_SYSTEM_SUSPENDED, cell->id, &token,
-                    sizeof(token));
+    trp_suspended_t suspended = {token, cell->child_index};
+    trp_system_send(d, trp_dispatcher_ref(d, cell->parent), TRP_SYSTEM_SUSPENDED, cell->id,
+                    &suspended, sizeof(suspended));
 }
 
 static void take_suspended(trp_dispatcher_t *d, troupe_actor_t *cell, trp_message_t *message)
 {
-    uint32_t token = 0;
-    system_body(message, &token, sizeof(token));
-    trp_supervise_suspended(d, cell, message->sender, token);
+    trp_suspended_t suspended;
+    system_body(message, &suspended, sizeof(suspended));
+    trp_supervise_suspended(d, cell, message->sender, &suspended);
 }
 
 /* An actor that had escalated resumes the children for which it did so, too. */
@@ -50,10 +51,27 @@ static void take_resume(trp_dispatcher_t *d, troupe_actor_t *cell)
     }
     cell->flags &= ~(uint32_t)TRP_CELL_SUSPENDED;
     trp_extra_t *extra = cell->extra;
-    if (extra != NULL && extra->is_escalated) {
+    if ((cell->flags & TRP_CELL_HELD) != 0 && cell->head != NULL) {
+        trp_mailbox_promote_answers(d, cell); /* They had to wait. */
+    }
+    if (extra == NULL) {
+        return;
+    }
+    extra->failure = TROUPE_OK;
+    if (extra->pending != 0) {
+        trp_extra_pend(cell, extra->pending);
+    }
+    if (extra->is_escalated) {
         extra->is_escalated = false;
         trp_children_tell(d, cell, TRP_SYSTEM_RESUME, NULL, 0);
     }
+}
+
+/* One that is stopped for its failure says so. */
+static void take_end(trp_dispatcher_t *d, troupe_actor_t *cell)
+{
+    bool has_failed = (cell->flags & TRP_CELL_SUSPENDED) != 0 && cell->extra != NULL;
+    trp_stop_begin(d, cell, has_failed ? (troupe_err_t)cell->extra->failure : TROUPE_OK);
 }
 
 static void take_restart(trp_dispatcher_t *d, troupe_actor_t *cell, trp_message_t *message)
@@ -85,7 +103,7 @@ troupe_err_t trp_system_take(trp_dispatcher_t *d, troupe_actor_t *cell, trp_mess
     switch ((trp_system_kind_t)message->type) {
     case TRP_SYSTEM_KILL:
     case TRP_SYSTEM_POISON:
-        trp_stop_begin(d, cell, TROUPE_OK);
+        take_end(d, cell);
         return TROUPE_OK;
     case TRP_SYSTEM_SUSPEND:
         take_suspend(d, cell, message);

@@ -22,7 +22,7 @@ typedef enum trp_system_kind {
     /* Overtake the mailbox. */
     TRP_SYSTEM_KILL,
     TRP_SYSTEM_SUSPEND,   /* Body: token. Answered with SUSPENDED. */
-    TRP_SYSTEM_SUSPENDED, /* Body: token. */
+    TRP_SYSTEM_SUSPENDED, /* Body: trp_suspended_t. */
     TRP_SYSTEM_RESUME,
     TRP_SYSTEM_RESTART,      /* Body: uint64_t delay in ns. */
     TRP_SYSTEM_CHILD_FAILED, /* Body: trp_child_failed_t. */
@@ -41,6 +41,11 @@ typedef struct trp_child_ended {
     uint32_t reason;       /* troupe_err_t */
     struct trp_name *name; /* To be freed for others; NULL: it had none. */
 } trp_child_ended_t;
+
+typedef struct trp_suspended {
+    uint32_t token;
+    uint32_t child_index;
+} trp_suspended_t;
 
 typedef struct trp_child_failed {
     uint64_t child;
