@@ -142,6 +142,9 @@ static bool replica_is(const trp_replica_t *replica, uint32_t id, trp_space_t sp
 trp_replica_topic_t *trp_replica_find(const trp_replica_t *replica, trp_space_t space,
                                       trp_view_t bytes)
 {
+    if (TRP_UNLIKELY(bytes.size - 1 >= TRP_ATOM_SIZE_MAX)) {
+        return NULL;
+    }
     uint64_t hash = trp_atoms_hash(replica->directory->names, space, bytes);
     uint32_t at = (uint32_t)hash & replica->index_mask;
     while (replica->index[at].id != 0) {
