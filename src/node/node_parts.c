@@ -60,7 +60,7 @@ troupe_err_t trp_node_make_link(trp_node_t *node)
     options.log = &node->log;
     options.uid = node->uid;
     options.cluster = own->cluster_name;
-    options.name = own->name != NULL ? own->name : "";
+    options.name = own->name != NULL ? own->name : bind;
     options.listen = bind;
     options.advertise = own->advertise;
     options.public_key = settings->has_keys ? &settings->public_key : NULL;
