@@ -102,6 +102,7 @@ static void core_init(trp_cluster_core_t *core, const trp_cluster_options_t *opt
     trp_members_init(&core->members, options->members_max == 0 ? TRP_MEMBERS_MAX
                                                                : options->members_max);
     trp_detector_init(core);
+    trp_settle_init(core);
     trp_split_init(core);
 }
 

@@ -15,6 +15,12 @@
 
 #define SETTLE_SLOW_MS 400 /* A proposal open for so long is passed on by all, and so are answers. */
 
+void trp_settle_init(trp_cluster_core_t *core)
+{
+    core->settle.ghost_since = TRP_CLOCK_NEVER;
+    core->settle.ghost_at = TRP_CLOCK_NEVER;
+}
+
 bool trp_settle_has(const trp_cluster_core_t *core, uint64_t uid)
 {
     const trp_settle_t *settle = &core->settle;

@@ -23,6 +23,8 @@
 
 #include "cluster/state.h"
 
+void trp_settle_init(trp_cluster_core_t *core);
+
 /* The first set of a new cluster: self alone. ENOMEM. */
 troupe_err_t trp_settle_form(trp_cluster_core_t *core);
 

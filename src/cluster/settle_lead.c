@@ -44,21 +44,29 @@ static bool settle_may_enter(const trp_cluster_core_t *core, const trp_member_t 
            member->reach == TRP_REACHABLE && !trp_uids_has(&core->settle.settled, member->uid);
 }
 
-static bool settle_must_go(const trp_cluster_core_t *core, const trp_member_t *member)
+/* Of a settled uid: it leaves, is down, or was removed before a proposal with it was settled. */
+static bool settle_must_go(const trp_cluster_core_t *core, uint64_t uid)
 {
-    return trp_uids_has(&core->settle.settled, member->uid) &&
-           (member->state == TROUPE_MEMBER_LEAVING || member->state == TROUPE_MEMBER_DOWN);
+    const trp_member_t *member = trp_members_find(&core->members, uid);
+    if (member == NULL) {
+        return trp_tombs_find(&core->tombs, uid) != NULL;
+    }
+    return member->state >= TROUPE_MEMBER_LEAVING;
 }
 
 static void settle_fill_batch(const trp_cluster_core_t *core, trp_change_t *change)
 {
-    for (size_t i = 0; i < core->members.len; i++) {
+    const trp_uids_t *settled = &core->settle.settled;
+    for (size_t i = 0; i < core->members.len && change->added_len < TRP_CHANGE_MAX; i++) {
         const trp_member_t *member = core->members.items[i];
-        if (settle_may_enter(core, member) && change->added_len < TRP_CHANGE_MAX) {
+        if (settle_may_enter(core, member)) {
             change->added[change->added_len] = member->uid;
             change->added_len++;
-        } else if (settle_must_go(core, member) && change->removed_len < TRP_CHANGE_MAX) {
-            change->removed[change->removed_len] = member->uid;
+        }
+    }
+    for (size_t i = 0; i < settled->len && change->removed_len < TRP_CHANGE_MAX; i++) {
+        if (settle_must_go(core, settled->items[i])) {
+            change->removed[change->removed_len] = settled->items[i];
             change->removed_len++;
         }
     }
@@ -175,6 +183,69 @@ static void settle_push_on(trp_cluster_core_t *core)
     }
 }
 
+/* ---- ghosts ----------------------------------------------------------------------------------- */
+
+/* A settled uid that is neither a member nor removed, as far as this node knows. It may only not have
+ * heard of it yet. Or it never will: when somebody was removed while a proposal with it was still held
+ * elsewhere, and that was settled later. */
+static bool settle_is_ghost(const trp_cluster_core_t *core, uint64_t uid)
+{
+    return trp_members_find(&core->members, uid) == NULL &&
+           trp_tombs_find(&core->tombs, uid) == NULL;
+}
+
+/* Asks somebody about the ghosts, or buries them after a long time without an answer: a living member
+ * would have spoken to us. */
+static void settle_ask_about_ghosts(trp_cluster_core_t *core, bool is_over)
+{
+    uint64_t helper = 0;
+    trp_wire_t wire = {.type = TRP_WIRE_RECORDS};
+    trp_items_clear(&core->items);
+    for (size_t i = 0; i < core->settle.settled.len; i++) {
+        trp_item_t item = {.kind = TRP_ITEM_UID, .uid = core->settle.settled.items[i]};
+        if (!settle_is_ghost(core, item.uid)) {
+            continue;
+        }
+        if (is_over) {
+            trp_view_bury(core, item.uid);
+        } else if (!trp_items_add(&core->items, &item, TRP_ITEMS_SIZE_MAX)) {
+            break;
+        }
+    }
+    if (core->items.len > 0 && trp_post_choose(core, 0, &helper, 1) == 1) {
+        (void)trp_post_send(core, helper, &wire, &core->items);
+    }
+}
+
+static bool settle_has_ghosts(const trp_cluster_core_t *core)
+{
+    for (size_t i = 0; i < core->settle.settled.len; i++) {
+        if (settle_is_ghost(core, core->settle.settled.items[i])) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void settle_see_to_ghosts(trp_cluster_core_t *core)
+{
+    trp_settle_t *settle = &core->settle;
+    if (!settle_has_ghosts(core)) {
+        settle->ghost_since = TRP_CLOCK_NEVER;
+        settle->ghost_at = TRP_CLOCK_NEVER;
+        return;
+    }
+    if (settle->ghost_since == TRP_CLOCK_NEVER) {
+        settle->ghost_since = core->time.now;
+        settle->ghost_at = core->time.now + core->timings.settle_resend;
+    }
+    if (core->time.now >= settle->ghost_at) {
+        settle->ghost_at = core->time.now + core->timings.settle_resend;
+        settle_ask_about_ghosts(core, core->time.now - settle->ghost_since >=
+                                          core->timings.leave_timeout);
+    }
+}
+
 /* ---- leading ---------------------------------------------------------------------------------- */
 
 /* A settled member that is unreachable and not yet given up; 0: nobody. */
@@ -253,6 +324,7 @@ void trp_settle_tick(trp_cluster_core_t *core)
     core->settle.accept_came = false;
     core->settle.checked_at = core->time.now;
     settle_clear_gone(core);
+    settle_see_to_ghosts(core);
     for (size_t i = 0; i < SETTLE_ROUNDS_MAX && core->phase == TRP_PHASE_MEMBER; i++) {
         uint64_t epoch = core->settle.epoch;
         uint64_t ballot = core->settle.change.ballot;
@@ -288,6 +360,7 @@ uint64_t trp_settle_wakeup(const trp_cluster_core_t *core)
         return TRP_CLOCK_NEVER;
     }
     uint64_t next = settle_exit_wakeup(core);
+    next = settle->ghost_at < next ? settle->ghost_at : next;
     if (core->changed_at >= settle->checked_at && core->changed_at + delay < next) {
         next = core->changed_at + delay;
     }

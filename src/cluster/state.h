@@ -104,6 +104,8 @@ typedef struct trp_settle {
     uint64_t checked_at;
     bool accept_came;    /* A member has accepted since the last check. */
     uint64_t blocked_note_at;
+    uint64_t ghost_since; /* The set has held uids that nobody here knows since; NEVER: none. */
+    uint64_t ghost_at;    /* When others are asked about them again. */
     uint64_t behind_of;  /* A member that knows a later epoch; 0: nobody. */
     trp_uids_t partial;  /* A whole set that arrives in parts, */
     uint64_t partial_epoch;
