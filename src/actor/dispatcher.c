@@ -19,7 +19,8 @@
 #define ROUND_ACTIVATIONS 64u /* Activations between two looks at channels, timers, sockets. */
 #define DRAIN_LEN 256u        /* Messages taken from one channel in a round. */
 #define DRAIN_AHEAD 8u        /* Cells warmed ahead of the one that is delivered. */
-#define BACKLOG_HIGH 4096u    /* Messages in mailboxes at which channels are left alone. */
+#define BACKLOG_HIGH 4096u    /* Messages in mailboxes at which little is drained. */
+#define DRAIN_LEN_BUSY 16u    /* That little: less than the activations of a round handle. */
 #define POLL_PERIOD_NS UINT64_C(50000) /* Between two looks at sockets while there is work. */
 #define SPIN_NS UINT64_C(20000)        /* Waited awake, when there was work just now. */
 #define SLEEP_MS_MAX 60000
@@ -209,13 +210,21 @@ static bool round_sockets(trp_dispatcher_t *d)
 
 /* ---- channels -------------------------------------------------------------------------------- */
 
-static bool channel_drain(trp_dispatcher_t *d, trp_channel_t *channel, uint32_t from)
+/* True while the mailboxes hold so much that what comes in has to wait; never when nothing is left to
+ * run, so that two dispatchers that flood each other go on. */
+static bool dispatcher_is_behind(const trp_dispatcher_t *d)
+{
+    return TRP_UNLIKELY(d->backlog >= BACKLOG_HIGH) && d->run_first != NULL;
+}
+
+static bool channel_drain(trp_dispatcher_t *d, trp_channel_t *channel, uint32_t from,
+                          uint32_t len_max)
 {
     uint32_t ready = trp_channel_poll(channel);
     if (TRP_LIKELY(ready == 0)) {
         return false;
     }
-    uint32_t len = ready < DRAIN_LEN ? ready : DRAIN_LEN;
+    uint32_t len = ready < len_max ? ready : len_max;
     for (uint32_t i = 0; i < len && i < DRAIN_AHEAD; i++) {
         __builtin_prefetch(trp_channel_peek(channel, i), 0, 3);
     }
@@ -241,10 +250,27 @@ static bool channel_drain(trp_dispatcher_t *d, trp_channel_t *channel, uint32_t 
     return true;
 }
 
+/* A little from one channel, in turn: a dispatcher whose actors keep it behind by themselves must still
+ * hear the others, and be stopped. */
+static bool round_channels_behind(trp_dispatcher_t *d)
+{
+    trp_runtime_t *runtime = d->endpoint.runtime;
+    uint32_t len = atomic_load_explicit(&runtime->endpoints_len, memory_order_acquire);
+    for (uint32_t i = 0; i < len; i++) {
+        uint32_t from = d->drain_next++ % len;
+        trp_channel_t *channel =
+            __atomic_load_n(&runtime->channels[from][d->index], __ATOMIC_ACQUIRE);
+        if (channel != NULL && channel_drain(d, channel, from, DRAIN_LEN_BUSY)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static bool round_channels(trp_dispatcher_t *d)
 {
-    if (d->backlog >= BACKLOG_HIGH && d->run_first != NULL) {
-        return false;
+    if (dispatcher_is_behind(d)) {
+        return round_channels_behind(d);
     }
     trp_runtime_t *runtime = d->endpoint.runtime;
     uint32_t len = atomic_load_explicit(&runtime->endpoints_len, memory_order_acquire);
@@ -253,7 +279,7 @@ static bool round_channels(trp_dispatcher_t *d)
         trp_channel_t *channel =
             __atomic_load_n(&runtime->channels[from][d->index], __ATOMIC_ACQUIRE);
         if (channel != NULL) {
-            worked = channel_drain(d, channel, from) || worked;
+            worked = channel_drain(d, channel, from, DRAIN_LEN) || worked;
         }
     }
     return worked;
@@ -261,11 +287,11 @@ static bool round_channels(trp_dispatcher_t *d)
 
 static bool round_injector(trp_dispatcher_t *d)
 {
-    if (trp_injector_is_empty(&d->injector) ||
-        (d->backlog >= BACKLOG_HIGH && d->run_first != NULL)) {
+    if (trp_injector_is_empty(&d->injector)) {
         return false;
     }
-    for (uint32_t i = 0; i < DRAIN_LEN; i++) {
+    uint32_t len_max = dispatcher_is_behind(d) ? DRAIN_LEN_BUSY : DRAIN_LEN;
+    for (uint32_t i = 0; i < len_max; i++) {
         trp_message_t *message = trp_injector_pop(&d->injector);
         if (message == NULL) {
             break;

@@ -79,6 +79,7 @@ struct trp_dispatcher {
     troupe_ref_t forward_to;
     trp_parking_t *park_on;    /* Where the current actor is to be parked. */
     size_t backlog;            /* Messages in all mailboxes. */
+    uint32_t drain_next;       /* Whose channel is next while there is too much backlog. */
     trp_message_t *task_first; /* Posted to itself. */
     trp_message_t *task_last;
     bool is_in_task;

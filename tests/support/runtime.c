@@ -215,7 +215,8 @@ static troupe_err_t puppet_init(troupe_actor_t *self, void *state, const void *a
     memcpy(state, args, sizeof(puppet_args_t));
     probe_t *probe = probe_of(state);
     probe_add(probe, &(probe_entry_t){.kind = PROBE_INIT, .who = troupe_self(self)});
-    return probe->on_init == NULL ? TROUPE_OK : probe->on_init(self, probe);
+    probe_hook_fn hook = probe->on_init;
+    return hook == NULL ? TROUPE_OK : hook(self, probe);
 }
 
 static troupe_err_t puppet_obey(troupe_actor_t *self, probe_t *probe,
@@ -260,7 +261,8 @@ static troupe_err_t puppet_receive(troupe_actor_t *self, void *state,
         return puppet_obey(self, probe, message);
     }
     puppet_record(probe, message);
-    return probe->on_message == NULL ? TROUPE_OK : probe->on_message(self, probe, message);
+    probe_message_fn hook = probe->on_message;
+    return hook == NULL ? TROUPE_OK : hook(self, probe, message);
 }
 
 static troupe_err_t puppet_signal(troupe_actor_t *self, void *state, const troupe_signal_t *signal)
@@ -270,15 +272,16 @@ static troupe_err_t puppet_signal(troupe_actor_t *self, void *state, const troup
                                       .value = signal->kind,
                                       .who = signal->who,
                                       .error = signal->reason});
-    return probe->on_signal == NULL ? TROUPE_OK : probe->on_signal(self, probe, signal);
+    probe_signal_fn hook = probe->on_signal;
+    return hook == NULL ? TROUPE_OK : hook(self, probe, signal);
 }
 
 static troupe_directive_t boss_supervise(troupe_actor_t *self, void *state,
                                          const troupe_failure_t *failure)
 {
     probe_t *probe = probe_of(state);
-    return probe->on_supervise == NULL ? TROUPE_RESTART
-                                       : probe->on_supervise(self, probe, failure);
+    probe_supervise_fn hook = probe->on_supervise;
+    return hook == NULL ? TROUPE_RESTART : hook(self, probe, failure);
 }
 
 static void puppet_stop(troupe_actor_t *self, void *state, troupe_err_t reason)
@@ -286,8 +289,9 @@ static void puppet_stop(troupe_actor_t *self, void *state, troupe_err_t reason)
     probe_t *probe = probe_of(state);
     probe_add(probe,
               &(probe_entry_t){.kind = PROBE_STOP, .error = reason, .who = troupe_self(self)});
-    if (probe->on_stop != NULL) {
-        (void)!probe->on_stop(self, probe);
+    probe_hook_fn hook = probe->on_stop;
+    if (hook != NULL) {
+        (void)!hook(self, probe);
     }
 }
 

@@ -99,12 +99,12 @@ struct probe {
     uint32_t len;
     uint64_t counts[PROBE_NOTE + 1];
     probe_entry_t entries[PROBE_LEN_MAX];
-    /* What its actor does beyond writing down. NULL: nothing. Set before the spawn. */
-    probe_hook_fn on_init;
-    probe_hook_fn on_stop;
-    probe_message_fn on_message;
-    probe_signal_fn on_signal;
-    probe_supervise_fn on_supervise; /* Needs stage_boss. */
+    /* What its actor does beyond writing down. NULL: nothing. */
+    _Atomic(probe_hook_fn) on_init;
+    _Atomic(probe_hook_fn) on_stop;
+    _Atomic(probe_message_fn) on_message;
+    _Atomic(probe_signal_fn) on_signal;
+    _Atomic(probe_supervise_fn) on_supervise; /* Needs stage_boss. */
     void *context;
     _Atomic uint64_t number; /* Free for the test. */
     _Atomic uint64_t sum;
