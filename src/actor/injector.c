@@ -110,13 +110,17 @@ troupe_err_t trp_injector_wait(trp_injector_t *injector, uint64_t deadline_ns)
     struct timespec deadline = {(time_t)(deadline_ns / TRP_NS_PER_S),
                                 (long)(deadline_ns % TRP_NS_PER_S)};
     int result = 0;
+    bool has_room = false;
     pthread_mutex_lock(&injector->mutex);
     atomic_fetch_add_explicit(&injector->waiting, 1, memory_order_seq_cst);
-    while (result != ETIMEDOUT &&
-           atomic_load_explicit(&injector->len, memory_order_seq_cst) >= TRP_INJECTOR_HIGH) {
+    for (;;) {
+        has_room = atomic_load_explicit(&injector->len, memory_order_seq_cst) < TRP_INJECTOR_HIGH;
+        if (has_room || result == ETIMEDOUT) {
+            break;
+        }
         result = pthread_cond_timedwait(&injector->room, &injector->mutex, &deadline);
     }
     atomic_fetch_sub_explicit(&injector->waiting, 1, memory_order_seq_cst);
     pthread_mutex_unlock(&injector->mutex);
-    return trp_injector_has_room(injector) ? TROUPE_OK : TROUPE_ETIMEOUT;
+    return has_room ? TROUPE_OK : TROUPE_ETIMEOUT;
 }
