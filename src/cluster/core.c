@@ -316,12 +316,29 @@ void trp_cluster_core_peer_disconnected(trp_cluster_core_t *core, uint64_t now, 
     core_end(core);
 }
 
-void trp_cluster_core_peer_is_self(trp_cluster_core_t *core, uint64_t now, const char *address)
+void trp_cluster_core_peer_alias(trp_cluster_core_t *core, uint64_t now, uint64_t uid,
+                                 const char *address)
 {
-    if (core_begin(core, now)) {
-        trp_join_on_self(core, address);
-        core_end(core);
+    if (!core_begin(core, now)) {
+        return;
     }
+    if (uid == core->self->uid) {
+        trp_join_on_self(core, address);
+    } else {
+        trp_join_on_alias(core, uid, address);
+    }
+    core_end(core);
+}
+
+void trp_cluster_core_refused(trp_cluster_core_t *core, uint64_t now)
+{
+    if (!core_begin(core, now)) {
+        return;
+    }
+    bool has_left = core->self->state == TROUPE_MEMBER_LEAVING ||
+                    core->self->state == TROUPE_MEMBER_EXITING;
+    trp_view_stop(core, has_left ? TRP_STOP_LEFT : TRP_STOP_DOWNED);
+    core_end(core);
 }
 
 void trp_cluster_core_join(trp_cluster_core_t *core, uint64_t now, const char *const *addresses,

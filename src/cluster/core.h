@@ -105,12 +105,15 @@ void trp_cluster_core_destroy(trp_cluster_core_t **core_p);
 void trp_cluster_core_tick(trp_cluster_core_t *core, uint64_t now);
 void trp_cluster_core_message(trp_cluster_core_t *core, uint64_t now, uint64_t from,
                               const void *data, size_t size);
-/* A session to `uid` stands at `address` (what was dialled). */
+/* A session to `uid` stands; `address` is the one it calls its own. */
 void trp_cluster_core_peer_connected(trp_cluster_core_t *core, uint64_t now, uint64_t uid,
                                      const char *address);
 void trp_cluster_core_peer_disconnected(trp_cluster_core_t *core, uint64_t now, uint64_t uid);
-/* The node at `address` said that it is this node itself, or can't be a seed for another reason. */
-void trp_cluster_core_peer_is_self(trp_cluster_core_t *core, uint64_t now, const char *address);
+/* Whoever was dialled at `address` turned out to be `uid`, which may be this node itself. */
+void trp_cluster_core_peer_alias(trp_cluster_core_t *core, uint64_t now, uint64_t uid,
+                                 const char *address);
+/* A peer's link refuses this incarnation, since it was declared down there. */
+void trp_cluster_core_refused(trp_cluster_core_t *core, uint64_t now);
 /* Further addresses to seek the cluster at; those past the bound are left out. */
 void trp_cluster_core_join(trp_cluster_core_t *core, uint64_t now, const char *const *addresses,
                            size_t len);

@@ -36,7 +36,7 @@ bool trp_core_fence(trp_cluster_core_t *core, uint64_t uid)
     bool sent = trp_post_send_plain(core, uid, TRP_WIRE_FENCED);
     const trp_tomb_t *tomb = trp_tombs_find(&core->tombs, uid);
     if (!sent && tomb != NULL && tomb->identity != NULL) {
-        trp_view_connect(core, tomb->identity->address); /* To tell it then. */
+        trp_view_connect(core, tomb->identity->address, 0); /* To tell it then. */
     }
     return true;
 }

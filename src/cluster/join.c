@@ -222,7 +222,7 @@ static void join_seek(trp_cluster_core_t *core)
         if (contact->uid != 0) {
             join_call(core, contact->uid);
         } else {
-            trp_view_connect(core, contact->address);
+            trp_view_connect(core, contact->address, 0);
         }
     }
     join_note_waiting(core);
@@ -232,8 +232,13 @@ static void join_seek(trp_cluster_core_t *core)
 
 static bool join_is_lost(const trp_cluster_core_t *core, const trp_contact_t *contact)
 {
-    return contact->is_seed && !contact->is_self &&
-           trp_members_find_address(&core->members, contact->address, 0) == NULL;
+    if (!contact->is_seed || contact->is_self ||
+        trp_members_find_address(&core->members, contact->address, 0) != NULL) {
+        return false;
+    }
+    /* Under another name, perhaps. */
+    const trp_member_t *member = trp_members_find(&core->members, contact->alias_of);
+    return member == NULL || member->state >= TROUPE_MEMBER_DOWN;
 }
 
 /* A seed that no member is at may have been started anew, and must not form another cluster. */
@@ -249,7 +254,7 @@ static void join_look_for_seeds(trp_cluster_core_t *core)
         if (contact->uid != 0 && trp_members_find(&core->members, contact->uid) == NULL) {
             trp_heal_announce(core, contact->uid);
         } else {
-            trp_view_connect(core, contact->address);
+            trp_view_connect(core, contact->address, 0);
         }
     }
 }
@@ -293,30 +298,59 @@ uint64_t trp_join_wakeup(const trp_cluster_core_t *core)
 
 /* ---- inputs ----------------------------------------------------------------------------------- */
 
-void trp_join_on_connected(trp_cluster_core_t *core, uint64_t uid, const char *address)
+/* The contact through which a node was found; one more for a node that found us, since it must be asked
+ * before a cluster is formed. NULL: no room. */
+static trp_contact_t *join_contact_of(trp_cluster_core_t *core, uint64_t uid, const char *address)
 {
     trp_contact_t *contact = join_find_address(core, address);
+    for (size_t i = 0; i < core->join.contacts_len; i++) {
+        if (core->join.contacts[i].alias_of == uid) {
+            core->join.contacts[i].uid = uid;
+            contact = contact == NULL ? &core->join.contacts[i] : contact;
+        }
+    }
+    if (contact == NULL && core->phase == TRP_PHASE_SEEKING) {
+        if (trp_join_add_contact(core, address, false) != TROUPE_OK) {
+            core->stats.out_of_memory++;
+        }
+        contact = join_find_address(core, address);
+    }
+    return contact;
+}
+
+void trp_join_on_connected(trp_cluster_core_t *core, uint64_t uid, const char *address)
+{
+    trp_contact_t *contact = join_contact_of(core, uid, address);
     if (contact != NULL) {
         contact->uid = uid;
     }
     if (core->phase == TRP_PHASE_SEEKING) {
-        if (contact != NULL) {
-            join_call(core, uid);
-        }
-        return;
-    }
-    if (trp_members_find(&core->members, uid) == NULL) {
+        join_call(core, uid);
+    } else if (trp_members_find(&core->members, uid) == NULL) {
         trp_heal_announce(core, uid);
     } else {
         trp_join_welcome_late(core, uid);
     }
 }
 
+void trp_join_on_alias(trp_cluster_core_t *core, uint64_t uid, const char *address)
+{
+    trp_contact_t *contact = join_find_address(core, address);
+    if (contact == NULL) {
+        return;
+    }
+    contact->alias_of = uid;
+    if (trp_view_is_connected(core, uid)) {
+        contact->uid = uid;
+    }
+}
+
 void trp_join_on_disconnected(trp_cluster_core_t *core, uint64_t uid)
 {
     trp_contact_t *contact = join_find_uid(core, uid);
-    if (contact != NULL) {
+    while (contact != NULL) {
         contact->uid = 0;
+        contact = join_find_uid(core, uid);
     }
 }
 
@@ -345,20 +379,24 @@ void trp_join_on_seek(trp_cluster_core_t *core, uint64_t from, const trp_wire_t 
     if (!trp_post_send(core, from, &answer, NULL)) {
         char address[TROUPE_MEMBER_ADDRESS_SIZE];
         trp_item_copy_address(&seeker, address);
-        trp_view_connect(core, address); /* The answer goes out when it calls again. */
+        trp_view_connect(core, address, 0); /* The answer goes out when it calls again. */
     }
 }
 
 void trp_join_on_answer(trp_cluster_core_t *core, uint64_t from, const trp_wire_t *wire)
 {
-    trp_contact_t *contact = join_find_uid(core, from);
-    if (core->phase != TRP_PHASE_SEEKING || contact == NULL || wire->seq > core->time.raw ||
-        wire->seq < contact->asked_raw) {
+    if (core->phase != TRP_PHASE_SEEKING || wire->seq > core->time.raw) {
         return;
     }
-    contact->answered_at = core->time.now;
-    contact->asked_raw = wire->seq;
-    contact->promised = wire->code == 1;
+    /* One node may be several contacts, under different names. */
+    for (size_t i = 0; i < core->join.contacts_len; i++) {
+        trp_contact_t *contact = &core->join.contacts[i];
+        if (contact->uid == from && wire->seq >= contact->asked_raw) {
+            contact->answered_at = core->time.now;
+            contact->asked_raw = wire->seq;
+            contact->promised = wire->code == 1;
+        }
+    }
 }
 
 void trp_join_on_announce(trp_cluster_core_t *core, uint64_t from, trp_view_t items)
@@ -381,7 +419,7 @@ void trp_join_on_announce(trp_cluster_core_t *core, uint64_t from, trp_view_t it
     if (trp_join_add_contact(core, address, false) != TROUPE_OK) {
         core->stats.out_of_memory++;
     }
-    trp_view_connect(core, address);
+    trp_view_connect(core, address, 0);
 }
 
 void trp_join_on_welcome(trp_cluster_core_t *core, uint64_t from, const trp_wire_t *wire,

@@ -31,6 +31,8 @@ void trp_join_tick(trp_cluster_core_t *core);
 uint64_t trp_join_wakeup(const trp_cluster_core_t *core);
 
 void trp_join_on_connected(trp_cluster_core_t *core, uint64_t uid, const char *address);
+/* Whoever was dialled at `address` is `uid`, whatever address it calls its own. */
+void trp_join_on_alias(trp_cluster_core_t *core, uint64_t uid, const char *address);
 void trp_join_on_disconnected(trp_cluster_core_t *core, uint64_t uid);
 /* The contact at `address` is this node under another name. */
 void trp_join_on_self(trp_cluster_core_t *core, const char *address);

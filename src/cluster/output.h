@@ -19,7 +19,8 @@
 
 typedef enum trp_output_kind {
     TRP_OUTPUT_SEND = 1,   /* `data` to the connected node `uid`, on its control lane. */
-    TRP_OUTPUT_CONNECT,    /* Dial `address`, unless that is under way or done. */
+    TRP_OUTPUT_CONNECT,    /* Dial `address`, unless that is under way or done; `uid` is the member
+                              that is there, 0: whoever answers. */
     TRP_OUTPUT_DISCONNECT, /* `uid` is removed: close its link and stop dialling. */
     TRP_OUTPUT_EVENT,      /* `event` about `who`, whose fields are as they were at that moment. */
     TRP_OUTPUT_DOWNED,     /* The split-brain strategy has decided that `who` is down. */

@@ -194,6 +194,8 @@ static void split_down_targets(trp_cluster_core_t *core)
                                .who = trp_identity_ref(member->identity)};
         trp_outputs_push(&core->outputs, &output);
         trp_view_set_state(core, member, TROUPE_MEMBER_DOWN);
+        /* If it is only stopped, this is the first thing that it hears when it wakes up. */
+        (void)trp_post_send_plain(core, member->uid, TRP_WIRE_FENCED);
     }
 }
 

@@ -116,6 +116,7 @@ typedef struct trp_settle {
 typedef struct trp_contact {
     char *address; /* Owned. */
     uint64_t uid;  /* 0: not connected. */
+    uint64_t alias_of; /* Who was found there under another address; 0: nobody. */
     bool is_seed;
     bool is_self;
     bool promised;         /* Its last answer was a promise. */

@@ -37,9 +37,10 @@ bool trp_view_is_connected(const trp_cluster_core_t *core, uint64_t uid)
     return trp_uids_has(&core->connected, uid);
 }
 
-void trp_view_connect(trp_cluster_core_t *core, const char *address)
+void trp_view_connect(trp_cluster_core_t *core, const char *address, uint64_t uid)
 {
-    trp_output_t output = {.kind = TRP_OUTPUT_CONNECT, .address = trp_strdup(address)};
+    trp_output_t output = {
+        .kind = TRP_OUTPUT_CONNECT, .uid = uid, .address = trp_strdup(address)};
     if (output.address == NULL) {
         core->stats.out_of_memory++;
         return;
@@ -53,7 +54,7 @@ void trp_view_reach_out(trp_cluster_core_t *core, trp_member_t *member)
         return;
     }
     member->dial_at = core->time.now + trp_clock_from_ms(VIEW_DIAL_INTERVAL_MS);
-    trp_view_connect(core, member->identity->address);
+    trp_view_connect(core, member->identity->address, member->uid);
 }
 
 void trp_view_note(trp_cluster_core_t *core, trp_note_t note, uint64_t uid, uint64_t count)

@@ -19,8 +19,8 @@ size_t trp_view_live_len(const trp_cluster_core_t *core);
 
 bool trp_view_is_connected(const trp_cluster_core_t *core, uint64_t uid);
 
-/* Asks the driver to dial. */
-void trp_view_connect(trp_cluster_core_t *core, const char *address);
+/* Asks the driver to dial; `uid` is who is expected there, or 0. */
+void trp_view_connect(trp_cluster_core_t *core, const char *address, uint64_t uid);
 
 /* Asks for a connection to a member that has none, not more often than makes sense. */
 void trp_view_reach_out(trp_cluster_core_t *core, trp_member_t *member);
