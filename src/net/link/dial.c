@@ -85,6 +85,7 @@ void trp_dial_settle(trp_link_t *link, trp_dial_t *dial, trp_peer_t *peer)
     if (dial->peer != peer) {
         trp_peer_unref(&dial->peer);
         dial->peer = trp_peer_ref(peer);
+        trp_events_dialled(link, dial->address, peer->uid);
     }
 }
 

@@ -15,6 +15,7 @@ static const char *const event_names[] = {
     [TRP_LINK_EVENT_REPLACED] = "link.replaced", [TRP_LINK_EVENT_BYE] = "link.bye",
     [TRP_LINK_EVENT_REFUSED] = "link.refused", [TRP_LINK_EVENT_FAILED] = "link.failed",
     [TRP_LINK_EVENT_STALLED] = "link.stalled", [TRP_LINK_EVENT_RESUMED] = "link.resumed",
+    [TRP_LINK_EVENT_DIALLED] = "link.dialled",
 };
 
 /* What goes to a dispatcher: one copy of the event for each listener. */
@@ -50,7 +51,7 @@ static void event_post(trp_link_t *link, const trp_listener_t *listener,
 static void event_log(trp_link_t *link, const trp_link_event_t *event)
 {
     bool is_quiet = event->kind == TRP_LINK_EVENT_UP || event->kind == TRP_LINK_EVENT_BYE ||
-                    event->kind == TRP_LINK_EVENT_RESUMED;
+                    event->kind == TRP_LINK_EVENT_RESUMED || event->kind == TRP_LINK_EVENT_DIALLED;
     troupe_log_level_t level = is_quiet ? TROUPE_LOG_INFO : TROUPE_LOG_WARN;
     TRP_LOG(link->log, TROUPE_LOG_LINK, level, event_names[event->kind],
             "peer=%s uid=%016llx address=%s reason=%s by=%s text=%s", event->name,
@@ -87,6 +88,13 @@ void trp_events_dial(trp_link_t *link, trp_link_event_kind_t kind, const char *a
     trp_link_event_t event = {.kind = kind, .reason = reason};
     (void)trp_text_copy(event.address, sizeof(event.address), address);
     (void)trp_text_escape(event.text, sizeof(event.text), text.data, text.size);
+    event_emit(link, &event);
+}
+
+void trp_events_dialled(trp_link_t *link, const char *address, uint64_t uid)
+{
+    trp_link_event_t event = {.kind = TRP_LINK_EVENT_DIALLED, .uid = uid};
+    (void)trp_text_copy(event.address, sizeof(event.address), address);
     event_emit(link, &event);
 }
 

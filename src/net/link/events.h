@@ -18,6 +18,9 @@ void trp_events_peer(trp_link_t *link, trp_link_event_kind_t kind, trp_peer_t *p
 void trp_events_dial(trp_link_t *link, trp_link_event_kind_t kind, const char *address,
                      troupe_err_t reason, trp_view_t text);
 
+/* It is known now who listens at an address that was dialled. */
+void trp_events_dialled(trp_link_t *link, const char *address, uint64_t uid);
+
 /* We refuse a peer. */
 void trp_events_refused(trp_link_t *link, const trp_hello_t *hello, troupe_err_t reason,
                         const char *text);

@@ -232,6 +232,7 @@ static void handshake_self(trp_link_t *link, const trp_hello_t *hello)
 {
     trp_conn_t *conn = trp_conn_find(link, hello->pair.nonce);
     if (conn != NULL && conn->dial != NULL) {
+        trp_events_dialled(link, conn->dial->address, link->options.uid);
         trp_dial_stop(link, conn->dial);
     }
 }
@@ -412,6 +413,7 @@ void trp_handshake_refused(trp_link_t *link, trp_conn_t *conn, trp_view_t frame)
     uint64_t expect = conn->expect;
     if (refusal.uid == link->options.uid) {
         if (dial != NULL) {
+            trp_events_dialled(link, dial->address, link->options.uid);
             trp_dial_stop(link, dial); /* Closes the connection. */
         }
         return;

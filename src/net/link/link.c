@@ -306,3 +306,8 @@ const char *trp_link_address(const trp_link_t *link)
 {
     return link->advertise;
 }
+
+const char *trp_link_bound(const trp_link_t *link)
+{
+    return link->listen;
+}

@@ -89,6 +89,8 @@ void trp_link_stop(trp_link_t *link);
 
 /* "host:port" under which peers reach it. After start. Valid as long as the link. */
 const char *trp_link_address(const trp_link_t *link);
+/* "host:port" at which it listens. After start. Valid as long as the link. */
+const char *trp_link_bound(const trp_link_t *link);
 
 /* Makes a CURVE key pair. */
 troupe_err_t trp_link_keygen(trp_link_key_t *ret_public, trp_link_key_t *ret_secret);
@@ -153,6 +155,7 @@ typedef enum trp_link_event_kind {
     TRP_LINK_EVENT_FAILED,   /* An address could not be reached; dialled again later. */
     TRP_LINK_EVENT_STALLED,  /* It takes nothing any more; once an episode. */
     TRP_LINK_EVENT_RESUMED,
+    TRP_LINK_EVENT_DIALLED, /* Whoever was dialled at `address` is `uid`, maybe this node itself. */
 } trp_link_event_kind_t;
 
 typedef struct trp_link_event {
