@@ -5,8 +5,8 @@
 
 #include <string.h>
 
+#include "actor/deliver.h"
 #include "actor/extra.h"
-#include "actor/send.h"
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/text.h"
@@ -110,6 +110,25 @@ void trp_event_set_path(troupe_event_t *event, const troupe_actor_t *cell)
     }
 }
 
+/* An overload must be told though user messages are refused: it takes of the system's reserve. */
+static void event_send(trp_dispatcher_t *d, const troupe_event_t *event, uint64_t to)
+{
+    bool is_overload = event->kind == TROUPE_EVENT_OVERLOAD;
+    trp_message_t *message =
+        trp_message_take(&d->endpoint.pool, 0, sizeof(*event), is_overload);
+    d->user.made++;
+    if (message == NULL) {
+        d->user.dropped[TROUPE_DROP_OVERLOAD]++;
+        return;
+    }
+    message->target = to;
+    message->sender = 0;
+    message->type = TROUPE_TYPE_EVENT.id;
+    message->flags = 0;
+    memcpy(trp_message_payload(message), event, sizeof(*event));
+    trp_route(d, message);
+}
+
 void trp_events_raise(trp_dispatcher_t *d, const troupe_event_t *event)
 {
     trp_event_hub_t *hub = d->endpoint.runtime->events;
@@ -123,9 +142,7 @@ void trp_events_raise(trp_dispatcher_t *d, const troupe_event_t *event)
     }
     pthread_mutex_unlock(&hub->mutex);
     for (uint32_t i = 0; i < len; i++) { /* Not under the lock: sending may raise events. */
-        trp_letter_spec_t spec = {trp_dispatcher_ref(d, wanting[i].id), 0, TROUPE_TYPE_EVENT, event,
-                                  sizeof(*event)};
-        (void)!trp_send(d, &spec);
+        event_send(d, event, wanting[i].id);
     }
 }
 
@@ -175,6 +192,25 @@ void trp_events_overload(trp_dispatcher_t *d)
     }
     TRP_LOG(runtime->log, TROUPE_LOG_ACTOR, TROUPE_LOG_WARN, "node.overload",
             "bytes=%llu sender=%s", (unsigned long long)event.count, event.text);
+    if (trp_events_wanted(d, TROUPE_EVENT_OVERLOAD)) {
+        trp_events_raise(d, &event);
+    }
+}
+
+void trp_events_overload_end(trp_dispatcher_t *d)
+{
+    trp_runtime_t *runtime = d->endpoint.runtime;
+    trp_event_hub_t *hub = runtime->events;
+    uint64_t told = atomic_load_explicit(&hub->overload_episode, memory_order_relaxed);
+    if (told == hub->overload_ended ||
+        atomic_load_explicit(&runtime->depot.is_shedding, memory_order_relaxed)) {
+        return;
+    }
+    hub->overload_ended = told;
+    troupe_event_t event;
+    trp_event_init(&event, TROUPE_EVENT_OVERLOAD, NULL, 0);
+    TRP_LOG(runtime->log, TROUPE_LOG_ACTOR, TROUPE_LOG_INFO, "node.overload_end", "episodes=%llu",
+            (unsigned long long)told);
     if (trp_events_wanted(d, TROUPE_EVENT_OVERLOAD)) {
         trp_events_raise(d, &event);
     }

@@ -28,6 +28,7 @@ struct trp_event_hub {
     trp_event_subscriber_t subscribers[TRP_EVENT_SUBSCRIBERS_MAX];
     trp_log_limit_t dead_letter_limit;
     _Atomic uint64_t overload_episode; /* The last one that was told. */
+    uint64_t overload_ended;           /* The last one whose end was told: the watchdog's. */
 };
 
 troupe_err_t trp_events_create(trp_event_hub_t **ret_hub);
@@ -48,6 +49,8 @@ void trp_events_failure(trp_dispatcher_t *d, troupe_actor_t *cell, troupe_err_t 
 void trp_events_mailbox_full(trp_dispatcher_t *d, troupe_actor_t *cell);
 /* The ceiling refused a message: told once an episode. */
 void trp_events_overload(trp_dispatcher_t *d);
+/* Tells that an episode is over. The watchdog looks now and then. */
+void trp_events_overload_end(trp_dispatcher_t *d);
 /* An actor ends: it wants nothing any more. */
 void trp_events_forget(trp_dispatcher_t *d, troupe_actor_t *cell);
 

@@ -178,7 +178,11 @@ troupe_err_t trp_outside_send(trp_runtime_t *runtime, const trp_outside_letter_t
     if (err != TROUPE_OK) {
         return err;
     }
-    return is_local ? outside_send_local(runtime, letter) : outside_send_remote(runtime, letter);
+    err = is_local ? outside_send_local(runtime, letter) : outside_send_remote(runtime, letter);
+    if (err == TROUPE_EOVERLOAD) {
+        atomic_fetch_add_explicit(&runtime->outside_refused, 1, memory_order_relaxed);
+    }
+    return err;
 }
 
 /* ---- system messages ------------------------------------------------------------------------- */

@@ -111,6 +111,7 @@ struct trp_runtime {
     /* Messages that threads without a dispatcher made. */
     _Atomic uint64_t outside_made;
     _Atomic uint64_t outside_made_system;
+    _Atomic uint64_t outside_refused; /* By the ceiling. */
 };
 
 /* The node begins with its runtime (see src/node). */

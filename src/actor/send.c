@@ -44,10 +44,18 @@ static troupe_err_t send_remote(trp_dispatcher_t *d, const trp_outgoing_t *out)
 
 /* ---- making ---------------------------------------------------------------------------------- */
 
-static TRP_NOINLINE TRP_COLD troupe_err_t send_refused(trp_dispatcher_t *d)
+static TRP_NOINLINE TRP_COLD troupe_err_t memory_refused(trp_dispatcher_t *d)
 {
     trp_events_overload(d);
     return TROUPE_EOVERLOAD;
+}
+
+/* A message that can't be made is counted as made and dropped, as one that does not fit its type is. */
+static TRP_NOINLINE TRP_COLD troupe_err_t send_refused(trp_dispatcher_t *d)
+{
+    d->user.made++;
+    d->user.dropped[TROUPE_DROP_OVERLOAD]++;
+    return memory_refused(d);
 }
 
 static troupe_err_t message_make_shared(trp_dispatcher_t *d, trp_body_t *body,
@@ -259,7 +267,7 @@ troupe_err_t troupe_body_create(troupe_actor_t *self, troupe_type_t type, const 
     }
     trp_body_t *body = trp_body_new(&d->endpoint.runtime->depot, size, false);
     if (body == NULL) {
-        return send_refused(d);
+        return memory_refused(d);
     }
     body->type = type.id;
     if (size > 0) {

@@ -204,6 +204,9 @@ static troupe_err_t census_wait(census_t *census, uint64_t deadline_ns)
 /* What belongs to no dispatcher. */
 static void add_outside(trp_runtime_t *runtime, troupe_stats_t *stats)
 {
+    uint64_t refused = atomic_load_explicit(&runtime->outside_refused, memory_order_relaxed);
+    stats->user.made += refused;
+    stats->user.dropped[TROUPE_DROP_OVERLOAD] += refused;
     stats->user.made += atomic_load_explicit(&runtime->outside_made, memory_order_relaxed);
     stats->system.made += atomic_load_explicit(&runtime->outside_made_system, memory_order_relaxed);
     stats->pool_bytes = atomic_load_explicit(&runtime->depot.used, memory_order_relaxed);

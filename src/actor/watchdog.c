@@ -60,6 +60,7 @@ static void watchdog_fired(trp_dispatcher_t *d, trp_alarm_t *alarm)
 {
     trp_watchdog_t *watchdog = TRP_CONTAINER_OF(alarm, trp_watchdog_t, alarm);
     trp_names_sweep(&d->endpoint.runtime->names);
+    trp_events_overload_end(d);
     for (uint32_t i = 0; i < d->endpoint.runtime->len; i++) {
         if (i != d->index) {
             watchdog_look(d, watchdog, i);
