@@ -3,6 +3,7 @@
 
 /* The life of a node: makes the rooms, starts them in order, and stops them in order. */
 
+#include <signal.h>
 #include <string.h>
 
 #include "actor/outside.h"
@@ -20,6 +21,22 @@
 #define NODE_LEAVE_SHARE 50u
 #define NODE_USERS_SHARE 80u
 #define NODE_SYSTEM_SHARE 95u
+
+/* ---- signals ------------------------------------------------------------------------------------ */
+
+/* Threads that the rooms make, now or later from these, take over that all signals are blocked: they
+ * are the program's. */
+static void node_block_signals(sigset_t *ret_before)
+{
+    sigset_t all;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, ret_before);
+}
+
+static void node_restore_signals(const sigset_t *before)
+{
+    pthread_sigmask(SIG_SETMASK, before, NULL);
+}
 
 /* ---- create ------------------------------------------------------------------------------------- */
 
@@ -117,7 +134,10 @@ troupe_err_t troupe_node_create(const troupe_node_options_t *options, troupe_nod
         return err;
     }
     troupe_node_t *made = &node->base;
+    sigset_t signals;
+    node_block_signals(&signals);
     err = node_make_rooms(node);
+    node_restore_signals(&signals);
     if (err != TROUPE_OK) {
         troupe_node_destroy(&made);
         return err;
@@ -166,7 +186,10 @@ troupe_err_t troupe_node_start(troupe_node_t *public_node)
     node->started_ms = trp_clock_wall_ms();
     TRP_LOG(&node->log, TROUPE_LOG_NODE, TROUPE_LOG_INFO, "node.start", "uid=%016llx cluster=%s",
             (unsigned long long)node->uid, node->settings.values.node.cluster_name);
+    sigset_t signals;
+    node_block_signals(&signals);
     troupe_err_t err = node_start_rooms(node);
+    node_restore_signals(&signals);
     if (err != TROUPE_OK) {
         TRP_LOG(&node->log, TROUPE_LOG_NODE, TROUPE_LOG_ERROR, "node.start_failed", "error=%s",
                 troupe_err_name(err));
