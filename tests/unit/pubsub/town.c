@@ -310,9 +310,6 @@ static bool town_balances(town_node_t *node, troupe_stats_t *stats)
     if (troupe_node_stats(&node->node, TOWN_PATIENCE_MS, stats) != TROUPE_OK) {
         return false;
     }
-    if (node->link != NULL) {
-        trp_link_count(node->link, &stats->user, &stats->system);
-    }
     return stats->user.in_flight == 0 && flow_balances(&stats->user);
 }
 
