@@ -23,6 +23,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <troupe/actor.h>
 #include <troupe/api.h>
 #include <troupe/error.h>
 #include <troupe/type.h>
@@ -88,6 +89,62 @@ typedef struct troupe_member_event {
     uint32_t reserved;
     troupe_member_t member;
 } troupe_member_event_t;
+
+/* ---- questions: any thread ------------------------------------------------------------------------
+ *
+ * All of them return TROUPE_ENOTREADY on a node that has no links or has not been started. */
+
+/* Copies up to `capacity` members, this node among them, in order of their uids; ret_len tells how many
+ * there are, which may be more. Ask again with more room then. `ret_members` may be NULL when
+ * `capacity` is 0. */
+TROUPE_API troupe_err_t troupe_cluster_members(troupe_node_t *node, troupe_member_t *ret_members,
+                                               size_t capacity, size_t *ret_len);
+
+/* One member by its uid. ENODE: none is known by it. */
+TROUPE_API troupe_err_t troupe_cluster_member(troupe_node_t *node, uint64_t uid,
+                                              troupe_member_t *ret_member);
+
+/* The reachable member with the lowest address among those that are up. ENODE: none at present. Every
+ * side of a split has one, so it is good for convenience, never for exclusion. */
+TROUPE_API troupe_err_t troupe_cluster_leader(troupe_node_t *node, troupe_member_t *ret_member);
+
+/* The member that has been up for longest. ENODE: none at present. */
+TROUPE_API troupe_err_t troupe_cluster_oldest(troupe_node_t *node, troupe_member_t *ret_member);
+
+/* This node. */
+TROUPE_API troupe_err_t troupe_cluster_self(troupe_node_t *node, troupe_member_t *ret_member);
+
+/* ---- taking part: any thread ------------------------------------------------------------------- */
+
+/* Seeks the cluster at further addresses ("host:port"). It matters only to a node that isn't a member
+ * yet. */
+TROUPE_API troupe_err_t troupe_cluster_join(troupe_node_t *node, const char *const *addresses,
+                                            size_t len);
+
+/* Lets a member leave as if it had asked itself: what it has is handed over. ENODE: no such member. A
+ * node itself leaves by troupe_node_leave. */
+TROUPE_API troupe_err_t troupe_cluster_leave(troupe_node_t *node, uint64_t uid);
+
+/* Declares a member down: final, and at once. Only for one whose process is certainly gone or will be:
+ * a member that lives on the other side of a split could otherwise win there. ENODE: no such member;
+ * EPERM: it is this node itself. */
+TROUPE_API troupe_err_t troupe_cluster_down(troupe_node_t *node, uint64_t uid);
+
+/* ---- events: on the actor's dispatcher ------------------------------------------------------------ */
+
+/* Every kind. */
+#define TROUPE_MEMBER_EVENTS_ALL 0xffffffffu
+/* One kind, for a mask. */
+#define TROUPE_MEMBER_EVENT_BIT(kind) (1u << (kind))
+
+/* Sends the calling actor every event whose kind is in `mask`, as messages of the type of
+ * troupe_cluster_event_type with a troupe_member_event_t as body; 0 ends it. First come events that
+ * tell the present state: for each member JOINED and what followed, then the leader and the oldest;
+ * then what changes, without a gap. Ends by itself with the actor. Errors as troupe_tell. */
+TROUPE_API troupe_err_t troupe_cluster_subscribe(troupe_actor_t *self, uint32_t mask);
+
+/* The type of the messages that subscribers get. */
+TROUPE_API troupe_err_t troupe_cluster_event_type(troupe_node_t *node, troupe_type_t *ret_type);
 
 /* True when the member has that role. */
 TROUPE_API bool troupe_member_has_role(const troupe_member_t *member, const char *role);

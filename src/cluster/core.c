@@ -35,7 +35,7 @@ static void core_fill_timings(const trp_cluster_timings_t *in, trp_timings_t *ou
     out->gossip_interval = core_time(in->gossip_interval_ms, 150);
     out->stable_after = core_time(in->stable_after_ms, 3000);
     out->seek_interval = core_time(in->seek_interval_ms, 300);
-    out->form_wait = core_time(in->form_wait_ms, 1500);
+    out->form_wait = core_time(in->form_wait_ms, 2000);
     out->seed_timeout = core_time(in->seed_timeout_ms, 5000);
     out->dial_interval = core_time(in->dial_interval_ms, 500);
     out->settle_resend = core_time(in->settle_resend_ms, 500);
@@ -366,6 +366,14 @@ void trp_cluster_core_leave(trp_cluster_core_t *core, uint64_t now)
         trp_view_set_state(core, core->self, TROUPE_MEMBER_LEAVING);
     }
     core_end(core);
+}
+
+void trp_cluster_core_stop(trp_cluster_core_t *core, uint64_t now)
+{
+    if (core_begin(core, now)) {
+        trp_post_stop(core, TRP_STOP_LEFT);
+        core_end(core);
+    }
 }
 
 void trp_cluster_core_ready(trp_cluster_core_t *core, uint64_t now)

@@ -43,7 +43,7 @@ typedef struct trp_cluster_timings {
     uint32_t gossip_interval_ms; /* 150: between rounds while there is news. */
     uint32_t stable_after_ms;    /* 3,000: unreachable for so long means down. */
     uint32_t seek_interval_ms;   /* 300: between two calls at the seeds. */
-    uint32_t form_wait_ms;       /* 1,500: before a cluster is formed, so that a running one can find
+    uint32_t form_wait_ms;       /* 2,000: before a cluster is formed, so that a running one can find
                                     this seed first. */
     uint32_t seed_timeout_ms;    /* 5,000: a seed silent for so long counts as absent. */
     uint32_t dial_interval_ms;   /* 500: members look for lost seeds that often. */
@@ -119,6 +119,8 @@ void trp_cluster_core_join(trp_cluster_core_t *core, uint64_t now, const char *c
                            size_t len);
 /* Leaves; TRP_OUTPUT_STOP_SELF follows. */
 void trp_cluster_core_leave(trp_cluster_core_t *core, uint64_t now);
+/* Stops at once, with a good-bye to all: nobody has to wait for this node any more. */
+void trp_cluster_core_stop(trp_cluster_core_t *core, uint64_t now);
 /* Lets a held member become up. */
 void trp_cluster_core_ready(trp_cluster_core_t *core, uint64_t now);
 /* An operator's word that a member is down, or shall leave. ENOENT: no such member; EPERM: down is
