@@ -18,7 +18,7 @@
 typedef struct pair_end {
     trp_link_t *link;
     trp_link_options_t options;
-    _Atomic uint32_t events[TRP_LINK_EVENT_RESUMED + 1]; /* Counts by kind. */
+    _Atomic uint32_t events[TRP_LINK_EVENT_DIALLED + 1]; /* Counts by kind. */
     _Atomic uint64_t last_uid;                           /* Of the last UP. */
     _Atomic int last_reason;                             /* Of the last REFUSED or FAILED. */
     _Atomic bool last_by_us;
