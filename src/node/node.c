@@ -5,8 +5,8 @@
 
 #include <signal.h>
 #include <string.h>
+#include <unistd.h>
 
-#include "actor/outside.h"
 #include "base/assert.h"
 #include "base/clock.h"
 #include "base/memory.h"
@@ -148,6 +148,17 @@ troupe_err_t troupe_node_create(const troupe_node_options_t *options, troupe_nod
 
 /* ---- start -------------------------------------------------------------------------------------- */
 
+static bool node_is_dispatcher(const trp_node_t *node)
+{
+    pid_t self = gettid();
+    for (uint32_t i = 0; i < node->base.runtime->len; i++) {
+        if (node->threads[i] == self) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static troupe_err_t node_start_rooms(trp_node_t *node)
 {
     troupe_err_t err = trp_runtime_start(node->base.runtime);
@@ -266,7 +277,7 @@ troupe_err_t troupe_node_stop(troupe_node_t *public_node, uint32_t timeout_ms)
         return TROUPE_EINVAL;
     }
     trp_node_t *node = trp_node_of(public_node);
-    if (trp_outside_is_inside(node->base.runtime)) {
+    if (node_is_dispatcher(node)) {
         return TROUPE_ETHREAD;
     }
     if (!node_begin_stop(node)) {

@@ -7,10 +7,26 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "actor/dispatcher.h"
 #include "base/assert.h"
 #include "base/clock.h"
 #include "base/text.h"
+
+/* On each dispatcher's thread, as it starts. */
+static troupe_err_t node_note_thread(void *context, trp_dispatcher_t *d)
+{
+    trp_node_t *node = context;
+    node->threads[d->index] = gettid();
+    return TROUPE_OK;
+}
+
+static void node_forget_thread(void *context, trp_dispatcher_t *d)
+{
+    (void)context; /* The number stays: a stop may come from there until the very end. */
+    (void)d;
+}
 
 troupe_err_t trp_node_make_runtime(trp_node_t *node)
 {
@@ -36,10 +52,14 @@ troupe_err_t trp_node_make_runtime(trp_node_t *node)
     options.pin_threads = own->pin_threads;
     options.log = &node->log;
     troupe_err_t err = trp_runtime_create(&options, &node->base.runtime);
-    if (err == TROUPE_OK) {
-        node->base.runtime->node = &node->base;
+    if (err != TROUPE_OK) {
+        return err;
     }
-    return err;
+    node->base.runtime->node = &node->base;
+    node->threads =
+        trp_store_take(&node->settings.store, node->base.runtime->len, sizeof(*node->threads));
+    const trp_runtime_hook_t hook = {node, node_note_thread, node_forget_thread};
+    return node->threads != NULL ? trp_runtime_add_hook(node->base.runtime, &hook) : TROUPE_ENOMEM;
 }
 
 /* host:port as the link takes it; brackets around an IPv6 host. */

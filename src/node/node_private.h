@@ -15,6 +15,7 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include <troupe/node.h>
 
@@ -39,6 +40,9 @@ typedef struct trp_node {
     trp_admin_t *admin;          /* NULL: no admin socket. */
     troupe_ref_t lookup;         /* The actor that looks up actors of other members. */
     troupe_type_t lookup_type;
+    /* The kernel's numbers of the dispatchers' threads, by dispatcher. Unlike a pthread_t such a number
+     * doesn't come back as soon as its thread has ended. In the settings' store. */
+    pid_t *threads;
     bool has_runtime_started;
     bool has_link_started;
     pthread_mutex_t mutex;
