@@ -184,7 +184,7 @@ troupe_err_t troupe_ask(troupe_actor_t *self, troupe_ref_t to, troupe_type_t typ
     ask->on_reply = on_reply;
     ask->context = context;
     ask->alarm.fn = ask_timed_out;
-    trp_alarm_set(d, &ask->alarm, d->now + timeout_ms * TRP_NS_PER_MS);
+    trp_alarm_set(d, &ask->alarm, trp_dispatcher_now(d) + timeout_ms * TRP_NS_PER_MS);
     trp_letter_spec_t spec = {to, ask->id, type, body, size};
     err = trp_send(d, &spec);
     if (err != TROUPE_OK) {

@@ -25,6 +25,7 @@
 #include "actor/injector.h"
 #include "actor/runtime.h"
 #include "actor/slots.h"
+#include "base/clock.h"
 #include "base/random.h"
 #include "base/wheel.h"
 
@@ -135,6 +136,16 @@ void trp_parking_release(trp_dispatcher_t *d, trp_parking_t *parking);
 troupe_err_t trp_dispatcher_poll_add(trp_dispatcher_t *d, trp_poll_t *poll, uint32_t events);
 troupe_err_t trp_dispatcher_poll_set(trp_dispatcher_t *d, trp_poll_t *poll, uint32_t events);
 void trp_dispatcher_poll_remove(trp_dispatcher_t *d, trp_poll_t *poll);
+
+/* The time from which a callback counts a delay. A round may be long, and its time old: reading the
+ * coarse clock tells, at a fraction of what the exact one costs. */
+static inline uint64_t trp_dispatcher_now(trp_dispatcher_t *d)
+{
+    if (TRP_UNLIKELY(trp_clock_coarse() > d->now)) {
+        d->now = trp_clock_now();
+    }
+    return d->now;
+}
 
 static inline troupe_ref_t trp_dispatcher_ref(const trp_dispatcher_t *d, uint64_t id)
 {

@@ -114,8 +114,7 @@ void trp_event_set_path(troupe_event_t *event, const troupe_actor_t *cell)
 static void event_send(trp_dispatcher_t *d, const troupe_event_t *event, uint64_t to)
 {
     bool is_overload = event->kind == TROUPE_EVENT_OVERLOAD;
-    trp_message_t *message =
-        trp_message_take(&d->endpoint.pool, 0, sizeof(*event), is_overload);
+    trp_message_t *message = trp_message_take(&d->endpoint.pool, 0, sizeof(*event), is_overload);
     d->user.made++;
     if (message == NULL) {
         d->user.dropped[TROUPE_DROP_OVERLOAD]++;

@@ -32,7 +32,7 @@ troupe_err_t troupe_hold(troupe_actor_t *self, uint32_t timeout_ms)
     self->flags |= TRP_CELL_HELD;
     d->attention = true;
     extra->hold.fn = hold_fired;
-    trp_alarm_set(d, &extra->hold, d->now + hold_ms * TRP_NS_PER_MS);
+    trp_alarm_set(d, &extra->hold, trp_dispatcher_now(d) + hold_ms * TRP_NS_PER_MS);
     /* What the continuation may wait for must not be stuck behind user mail. */
     if (self->head != NULL) {
         trp_mailbox_promote_answers(d, self);

@@ -156,8 +156,7 @@ static trp_magazine_t *depot_take_full(trp_depot_t *depot, uint32_t class_index,
     trp_depot_class_t *class = &depot->classes[class_index];
     trp_magazine_t *magazine = NULL;
     pthread_mutex_lock(&depot->mutex);
-    if (class->full != NULL || depot_gather(depot, class_index) ||
-        depot_grow(depot, class_index)) {
+    if (class->full != NULL || depot_gather(depot, class_index) || depot_grow(depot, class_index)) {
         size_t charge = class->full->len * trp_pool_block_size(class_index);
         if (trp_depot_charge(depot, charge, is_system)) {
             magazine = class->full;

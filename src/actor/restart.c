@@ -67,7 +67,7 @@ void trp_restart_children_ended(trp_dispatcher_t *d, troupe_actor_t *cell)
     }
     if (extra->restart_delay_ns > 0) {
         extra->backoff.fn = backoff_over;
-        trp_alarm_set(d, &extra->backoff, d->now + extra->restart_delay_ns);
+        trp_alarm_set(d, &extra->backoff, trp_dispatcher_now(d) + extra->restart_delay_ns);
         return;
     }
     trp_restart_finish(d, cell);

@@ -175,7 +175,8 @@ static troupe_err_t timer_start(troupe_actor_t *self, trp_actor_timer_t wish, co
 troupe_err_t troupe_timer_once(troupe_actor_t *self, uint64_t key, uint64_t delay_ms,
                                troupe_type_t type, const void *body, size_t size)
 {
-    uint64_t due_ns = trp_clock_add(self->dispatcher->now, trp_clock_from_ms(delay_ms));
+    uint64_t now = trp_dispatcher_now(self->dispatcher);
+    uint64_t due_ns = trp_clock_add(now, trp_clock_from_ms(delay_ms));
     trp_actor_timer_t wish = {.key = key, .due_ns = due_ns, .type = type, .size = size};
     return timer_start(self, wish, body);
 }
@@ -189,7 +190,8 @@ troupe_err_t troupe_timer_every(troupe_actor_t *self, uint64_t key, uint64_t per
     uint64_t period_ns = trp_clock_from_ms(period_ms);
     trp_actor_timer_t wish = {.key = key,
                               .period_ns = period_ns,
-                              .due_ns = trp_clock_add(self->dispatcher->now, period_ns),
+                              .due_ns =
+                                  trp_clock_add(trp_dispatcher_now(self->dispatcher), period_ns),
                               .type = type,
                               .size = size};
     return timer_start(self, wish, body);
@@ -257,7 +259,7 @@ void trp_idle_touch(trp_dispatcher_t *d, troupe_actor_t *cell)
 {
     trp_extra_t *extra = cell->extra;
     extra->pending &= ~(uint32_t)TRP_PENDING_IDLE;
-    trp_alarm_set(d, &extra->idle, trp_clock_add(d->now, extra->idle_timeout_ns));
+    trp_alarm_set(d, &extra->idle, trp_clock_add(trp_dispatcher_now(d), extra->idle_timeout_ns));
 }
 
 void trp_idle_expired(trp_dispatcher_t *d, troupe_actor_t *cell)

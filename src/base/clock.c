@@ -16,6 +16,13 @@ uint64_t trp_clock_now(void)
     return (uint64_t)now.tv_sec * TRP_NS_PER_S + (uint64_t)now.tv_nsec;
 }
 
+uint64_t trp_clock_coarse(void)
+{
+    struct timespec now;
+    (void)clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
+    return (uint64_t)now.tv_sec * TRP_NS_PER_S + (uint64_t)now.tv_nsec;
+}
+
 uint64_t trp_clock_wall_ms(void)
 {
     struct timespec now;

@@ -370,8 +370,8 @@ troupe_err_t stage_do(stage_t *stage, troupe_ref_t who, stage_act_fn act, void *
     REQUIRE_OK(troupe_port_tell(stage->port, who, troupe_ref_none(), ORDER_TYPE, &order,
                                 sizeof(order), STAGE_PATIENCE_MS));
     /* Fatal: `end` must not go while the order is under way. */
-    REQUIRE(CHECK_WAIT(atomic_load_explicit(&end.is_done, memory_order_acquire),
-                       STAGE_PATIENCE_MS));
+    REQUIRE(
+        CHECK_WAIT(atomic_load_explicit(&end.is_done, memory_order_acquire), STAGE_PATIENCE_MS));
     return end.result;
 }
 

@@ -61,8 +61,7 @@ static void *producer_run(void *argument)
         message->sender = producer->index;
         message->target = i;
         if (producer->waits && !trp_injector_has_room(producer->injector)) {
-            CHECK_OK(trp_injector_wait(producer->injector,
-                                       trp_clock_now() + 60 * TRP_NS_PER_S));
+            CHECK_OK(trp_injector_wait(producer->injector, trp_clock_now() + 60 * TRP_NS_PER_S));
         }
         trp_injector_push(producer->injector, message);
     }

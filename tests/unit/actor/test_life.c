@@ -163,8 +163,7 @@ static void actors_go_to_the_group_that_was_asked_for(void)
         CHECK_TRUE(index == STAGE_DISPATCHERS || index == STAGE_DISPATCHERS + 1);
     }
     spawn.place = TROUPE_PLACE(1);
-    CHECK_EQ_U64(trp_id_dispatcher(stage_puppet(&stage, &child, &spawn).id),
-                 STAGE_DISPATCHERS + 1);
+    CHECK_EQ_U64(trp_id_dispatcher(stage_puppet(&stage, &child, &spawn).id), STAGE_DISPATCHERS + 1);
     stage_close(&stage);
 }
 
@@ -186,8 +185,7 @@ static troupe_err_t kill_and_spawn_again(troupe_actor_t *self, probe_t *probe, v
     return TROUPE_OK;
 }
 
-static troupe_err_t spawn_again(troupe_actor_t *self, probe_t *probe,
-                                const troupe_signal_t *signal)
+static troupe_err_t spawn_again(troupe_actor_t *self, probe_t *probe, const troupe_signal_t *signal)
 {
     if (signal->kind == TROUPE_SIGNAL_CHILD_ENDED && atomic_fetch_add(&probe->number, 1) == 0) {
         CHECK_OK(spawn_named(self, probe, (void *)(uintptr_t) "twin"));
@@ -504,8 +502,9 @@ static troupe_err_t tell_on_stop(troupe_actor_t *self, probe_t *probe)
     CHECK_ERR(troupe_timer_once(self, 1, 1, TROUPE_TYPE_BYTES, NULL, 0), TROUPE_ESTOPPED);
     CHECK_ERR(troupe_hold(self, 1), TROUPE_ESTOPPED);
     CHECK_ERR(troupe_receive_timeout(self, 1), TROUPE_ESTOPPED);
-    CHECK_ERR(troupe_ask(self, troupe_self(self), TROUPE_TYPE_BYTES, NULL, 0, 5, puppet_reply, NULL),
-              TROUPE_ESTOPPED);
+    CHECK_ERR(
+        troupe_ask(self, troupe_self(self), TROUPE_TYPE_BYTES, NULL, 0, 5, puppet_reply, NULL),
+        TROUPE_ESTOPPED);
     return TROUPE_OK;
 }
 

@@ -145,10 +145,8 @@ static void the_bound_of_bytes_holds_when_the_oldest_are_dropped(void)
     STAGE_QUIET(&stage);
     CHECK_LE_U64(probe_count(&sink, PROBE_MESSAGE), 3); /* One may go beyond. */
     CHECK_GE_U64(probe_count(&sink, PROBE_MESSAGE), 2);
-    CHECK_EQ_U64(probe_at(&sink, PROBE_MESSAGE,
-                          (uint32_t)probe_count(&sink, PROBE_MESSAGE) - 1)
-                     .value,
-                 149);
+    CHECK_EQ_U64(
+        probe_at(&sink, PROBE_MESSAGE, (uint32_t)probe_count(&sink, PROBE_MESSAGE) - 1).value, 149);
     stage_close(&stage);
 }
 
@@ -263,8 +261,9 @@ static troupe_err_t flood_until_refused(troupe_actor_t *self, probe_t *probe, vo
     static char body[4000];
     flood_end_t *end = argument;
     (void)probe;
-    while (end->sent < 1000000 && (end->err = troupe_tell(self, troupe_self(self), TROUPE_TYPE_BYTES,
-                                                          body, sizeof(body))) == TROUPE_OK) {
+    while (end->sent < 1000000 &&
+           (end->err = troupe_tell(self, troupe_self(self), TROUPE_TYPE_BYTES, body,
+                                   sizeof(body))) == TROUPE_OK) {
         end->sent++;
     }
     return TROUPE_OK;

@@ -408,8 +408,7 @@ static void a_sibling_that_dies_meanwhile_does_not_hold_up_the_decision(void)
     for (int i = 0; i < 30; i++) {
         begin(&(troupe_supervision_t){.all_for_one = true}, NULL);
         probe_t other = {0};
-        troupe_ref_t teller =
-            stage_puppet_at(&stage, &other, (uint32_t)i % STAGE_DISPATCHERS);
+        troupe_ref_t teller = stage_puppet_at(&stage, &other, (uint32_t)i % STAGE_DISPATCHERS);
         CHECK_OK(stage_do(&stage, teller, fail_and_kill, NULL));
         CHECK_TRUE(stage_is_gone(&stage, refs[1]));
         CHECK_EVENTUALLY(probe_count(&kids[2], PROBE_INIT) == 2, STAGE_PATIENCE_MS);
@@ -422,8 +421,7 @@ static void a_sibling_that_dies_meanwhile_does_not_hold_up_the_decision(void)
 /* A sibling in its back-off is suspended and restarted: it must wake all the same. */
 static void a_sibling_in_its_back_off_comes_back(void)
 {
-    begin(&(troupe_supervision_t){
-              .all_for_one = true, .backoff_min_ms = 50, .backoff_max_ms = 50},
+    begin(&(troupe_supervision_t){.all_for_one = true, .backoff_min_ms = 50, .backoff_max_ms = 50},
           NULL);
     CHECK_ERR(stage_do(&stage, refs[0], fail, NULL), TROUPE_EFAILED);
     CHECK_EVENTUALLY(kids_count(PROBE_STOP) == CHILDREN, STAGE_PATIENCE_MS);
