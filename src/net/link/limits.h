@@ -74,6 +74,6 @@
 #define TRP_LINK_BACKOFF_MIN_MS 50u
 #define TRP_LINK_BACKOFF_MAX_MS 5000u
 #define TRP_LINK_FLUSH_MS 1000u             /* Stop waits so long for what is queued. */
-#define TRP_LINK_REBIND_MS 200u             /* Pause after descriptors ran out. */
+#define TRP_LINK_RESUME_MS 200u             /* Between looks whether there is room for newcomers. */
 
 #endif

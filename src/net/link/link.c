@@ -239,7 +239,7 @@ static void link_close(trp_link_t *link)
 {
     trp_in_drop_peer(link, NULL);
     trp_router_close(link);
-    link->bound[0] = '\0';
+    trp_listener_close(&link->listener_fd);
     if (link->epoll_fd >= 0) {
         (void)close(link->epoll_fd);
         link->epoll_fd = -1;

@@ -4,10 +4,9 @@
 /* The listening socket: where it listens, and for how many. ZeroMQ accepts whatever comes, and spins
  * when descriptors run out; so the link counts connections and stops listening before that. */
 
-#include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include "base/assert.h"
 #include "base/clock.h"
@@ -51,50 +50,27 @@ static void address_set_port(char *address, size_t size, const char *port)
 
 /* ---- binding --------------------------------------------------------------------------------- */
 
-static troupe_err_t router_bind_error(int code)
-{
-    switch (code) {
-    case EADDRINUSE:
-        return TROUPE_EADDRINUSE;
-    case EINVAL:
-    case ENODEV:
-    case EADDRNOTAVAIL:
-    case EPROTONOSUPPORT:
-        return TROUPE_EINVAL;
-    case EACCES:
-        return TROUPE_EPERM;
-    default:
-        return TROUPE_ESYSTEM;
-    }
-}
-
 troupe_err_t trp_router_bind(trp_link_t *link)
 {
-    if (link->bound[0] != '\0') {
-        return TROUPE_OK;
+    int fd = -1;
+    uint16_t port = 0;
+    troupe_err_t err = trp_listener_open(&link->listener_fd, link->listen, &fd, &port);
+    if (err != TROUPE_OK) {
+        return err;
     }
     char endpoint[TRP_LINK_ADDRESS_SIZE_MAX + 16];
     (void)trp_text_format(endpoint, sizeof(endpoint), "tcp://%s", link->listen);
-    if (zmq_bind(link->router, endpoint) != 0) {
-        return router_bind_error(errno);
+    if (zmq_setsockopt(link->router, ZMQ_USE_FD, &fd, sizeof(fd)) != 0 ||
+        zmq_bind(link->router, endpoint) != 0) {
+        (void)close(fd);
+        trp_listener_close(&link->listener_fd);
+        return TROUPE_EINVAL;
     }
-    size_t size = sizeof(link->bound);
-    if (zmq_getsockopt(link->router, ZMQ_LAST_ENDPOINT, link->bound, &size) != 0) {
-        link->bound[0] = '\0';
-        return TROUPE_ESYSTEM;
-    }
-    const char *port = strrchr(link->bound, ':') + 1;
-    address_set_port(link->listen, sizeof(link->listen), port);
-    address_set_port(link->advertise, sizeof(link->advertise), port);
+    char text[8];
+    (void)trp_text_format(text, sizeof(text), "%u", (unsigned)port);
+    address_set_port(link->listen, sizeof(link->listen), text);
+    address_set_port(link->advertise, sizeof(link->advertise), text);
     return TROUPE_OK;
-}
-
-void trp_router_unbind(trp_link_t *link)
-{
-    if (link->bound[0] != '\0') {
-        (void)zmq_unbind(link->router, link->bound);
-        link->bound[0] = '\0';
-    }
 }
 
 /* ---- how many -------------------------------------------------------------------------------- */
@@ -111,31 +87,34 @@ uint32_t trp_router_connections_max(uint32_t wanted)
     return wanted != 0 && wanted < max ? wanted : (uint32_t)max;
 }
 
-static void router_on_rebind(trp_link_t *link, void *owner)
+/* Looks after a while whether somebody may come in again. */
+static void router_on_resume(trp_link_t *link, void *owner)
 {
     (void)owner;
     bool has_room = link->connections < link->connections_max;
-    if (!has_room || trp_router_bind(link) != TROUPE_OK) {
-        trp_timer_set(link, &link->rebind_timer, trp_clock_from_ms(TRP_LINK_REBIND_MS));
-    } else {
-        TRP_LOG(link->log, TROUPE_LOG_LINK, TROUPE_LOG_INFO, "link.listening", "connections=%u",
-                link->connections);
+    if (!has_room || !trp_listener_resume(&link->listener_fd)) {
+        trp_timer_set(link, &link->resume_timer, trp_clock_from_ms(TRP_LINK_RESUME_MS));
+        return;
     }
+    TRP_LOG(link->log, TROUPE_LOG_LINK, TROUPE_LOG_INFO, "link.listening", "connections=%u",
+            link->connections);
 }
 
 void trp_router_prepare(trp_link_t *link)
 {
-    trp_timer_init(&link->rebind_timer, router_on_rebind, NULL);
+    trp_listener_init(&link->listener_fd);
+    trp_timer_init(&link->resume_timer, router_on_resume, NULL);
 }
 
-/* Stops listening for a while: no more connections than there is room for. */
+/* Lets nobody in for a while. */
 static void router_pause(trp_link_t *link)
 {
-    if (link->bound[0] == '\0') {
+    bool was_paused = link->listener_fd.is_paused;
+    trp_listener_pause(&link->listener_fd);
+    if (was_paused) {
         return;
     }
-    trp_router_unbind(link);
-    trp_timer_set(link, &link->rebind_timer, trp_clock_from_ms(TRP_LINK_REBIND_MS));
+    trp_timer_set(link, &link->resume_timer, trp_clock_from_ms(TRP_LINK_RESUME_MS));
     TRP_LOG(link->log, TROUPE_LOG_LINK, TROUPE_LOG_WARN, "link.full", "connections=%u max=%u",
             link->connections, link->connections_max);
 }

@@ -19,6 +19,10 @@ uint32_t trp_router_connections_max(uint32_t wanted);
 
 void trp_router_prepare(trp_link_t *link);
 
+/* Listens at the address in `listen`; sets the ports there and in `advertise` that were 0. Errors of
+ * trp_listener_open. */
+troupe_err_t trp_router_bind(trp_link_t *link);
+
 /* The ROUTER's monitor has told something. */
 void trp_router_on_event(trp_link_t *link, const trp_monitor_event_t *event);
 

@@ -39,11 +39,6 @@ bool trp_socket_send_chunk(trp_socket_t *socket, const trp_chunk_t *chunk, trp_b
 troupe_err_t trp_router_open(trp_link_t *link);
 void trp_router_close(trp_link_t *link);
 
-/* Listens at the address in `listen`; sets `bound` and, the first time, `advertise`. */
-troupe_err_t trp_router_bind(trp_link_t *link);
-/* Lets no more connections in for a while; those that stand are kept. */
-void trp_router_unbind(trp_link_t *link);
-
 /* Answers a connection of a peer, if it still stands. */
 void trp_router_reply(trp_link_t *link, trp_view_t routing_id, const void *data, size_t size);
 

@@ -23,6 +23,7 @@
 #include "net/link/handover.h"
 #include "net/link/hello.h"
 #include "net/link/link.h"
+#include "net/link/listener.h"
 #include "net/link/peer.h"
 
 #define TRP_LINK_LISTENERS_MAX 8u
@@ -198,7 +199,7 @@ struct trp_link {
     void *router;
     void *listener; /* The ROUTER's monitor. */
     void *zap;
-    char bound[TRP_LINK_ADDRESS_SIZE_MAX + 1]; /* As ZeroMQ names it; empty: not bound now. */
+    trp_listener_fd_t listener_fd;
     trp_watch_t waker_watch, router_watch, listener_watch, zap_watch;
     int epoll_fd;
     uint64_t monitor_next; /* For monitors' names. */
@@ -218,7 +219,7 @@ struct trp_link {
     trp_bulk_budget_t budget;
     uint32_t connections; /* Inbound TCP connections. */
     uint32_t connections_max;
-    trp_timer_t rebind_timer;
+    trp_timer_t resume_timer;
     trp_log_limit_t log_limit;
     trp_buf_t scratch; /* For handshakes. */
 };

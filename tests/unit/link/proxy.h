@@ -160,7 +160,7 @@ static void *proxy_main(void *argument)
     return NULL;
 }
 
-static void proxy_open(proxy_t *proxy)
+static inline void proxy_open(proxy_t *proxy)
 {
     memset(proxy, 0, sizeof(*proxy));
     for (int i = 0; i < PROXY_PAIRS_MAX; i++) {
@@ -184,7 +184,7 @@ static inline void proxy_cut(proxy_t *proxy)
     (void)CHECK_WAIT(atomic_load(&proxy->cut) == cuts, 10000);
 }
 
-static void proxy_end(proxy_t *proxy)
+static inline void proxy_end(proxy_t *proxy)
 {
     atomic_store(&proxy->must_stop, true);
     (void)pthread_join(proxy->thread, NULL);
