@@ -225,6 +225,7 @@ static bool channel_drain(trp_dispatcher_t *d, trp_channel_t *channel, uint32_t 
         return false;
     }
     uint32_t len = ready < len_max ? ready : len_max;
+    size_t backlog_max = d->backlog + BACKLOG_HIGH;
     for (uint32_t i = 0; i < len && i < DRAIN_AHEAD; i++) {
         __builtin_prefetch(trp_channel_peek(channel, i), 0, 3);
     }
@@ -234,6 +235,9 @@ static bool channel_drain(trp_dispatcher_t *d, trp_channel_t *channel, uint32_t 
             __builtin_prefetch(trp_channel_peek(channel, i + DRAIN_AHEAD), 0, 3);
         }
         trp_deliver(d, message);
+        if (TRP_UNLIKELY(d->backlog >= backlog_max)) {
+            len = i + 1; /* One publish fills the mailboxes of all its subscribers. */
+        }
     }
     trp_channel_release(channel, len);
     /* Pairs with the fence in trp_endpoint_wants_room: either the producer sees the room, or we see
