@@ -138,20 +138,46 @@ static bool settle_is_accepted(const trp_cluster_core_t *core)
     return true;
 }
 
+/* Why each is settled out, so that those who haven't heard it yet learn it before the change. */
+static void settle_fill_reasons(const trp_cluster_core_t *core, trp_items_t *items)
+{
+    const trp_change_t *change = &core->settle.change;
+    trp_item_t item;
+    trp_items_clear(items);
+    for (size_t i = 0; i < change->removed_len; i++) {
+        const trp_member_t *member = trp_members_find(&core->members, change->removed[i]);
+        if (member != NULL) {
+            trp_post_status_item(member, &item);
+            (void)trp_items_add(items, &item, TRP_ITEMS_SIZE_MAX);
+        }
+    }
+}
+
 /* Tells everybody of the old and the new set, and lets the rest hear of it. */
-static void settle_announce(trp_cluster_core_t *core)
+static void settle_announce(trp_cluster_core_t *core, trp_items_t *items)
 {
     trp_wire_t wire = {.type = TRP_WIRE_CHANGE};
     trp_item_t item = {.kind = TRP_ITEM_SETTLED, .change = core->settle.last};
-    trp_items_clear(&core->items);
-    (void)trp_items_add(&core->items, &item, TRP_ITEMS_SIZE_MAX);
+    bool fits = trp_items_add(items, &item, TRP_ITEMS_SIZE_MAX);
+    TRP_ASSERT(fits);
     for (size_t i = 0; i < core->members.len; i++) {
         const trp_member_t *member = core->members.items[i];
         if (member != core->self && member->state < TROUPE_MEMBER_DOWN) {
-            (void)trp_post_send(core, member->uid, &wire, &core->items);
+            (void)trp_post_send(core, member->uid, &wire, items);
         }
     }
     trp_view_tell(core, TRP_RUMOR_SETTLED, 0, 0, 0);
+}
+
+static void settle_finish(trp_cluster_core_t *core)
+{
+    trp_items_t items;
+    settle_fill_reasons(core, &items);
+    if (trp_settle_apply(core, &core->settle.change) == TROUPE_OK) {
+        settle_announce(core, &items);
+    } else {
+        core->settle.resend_at = core->time.now + core->timings.settle_resend;
+    }
 }
 
 static bool settle_is_mine(const trp_cluster_core_t *core)
@@ -170,11 +196,7 @@ static void settle_push_on(trp_cluster_core_t *core)
         return;
     }
     if (settle_is_accepted(core)) {
-        if (trp_settle_apply(core, &settle->change) == TROUPE_OK) {
-            settle_announce(core);
-        } else {
-            core->settle.resend_at = core->time.now + core->timings.settle_resend;
-        }
+        settle_finish(core);
         return;
     }
     if (core->time.now >= settle->resend_at) {
