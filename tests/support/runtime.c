@@ -37,7 +37,7 @@ static void order_type_register(stage_t *stage)
     REQUIRE_EQ_U64(type.id, ORDER_TYPE.id);
 }
 
-void stage_open(stage_t *stage, const trp_runtime_options_t *options)
+void stage_create(stage_t *stage, const trp_runtime_options_t *options)
 {
     trp_runtime_options_t filled = {0};
     memset(stage, 0, sizeof(*stage));
@@ -49,9 +49,19 @@ void stage_open(stage_t *stage, const trp_runtime_options_t *options)
     stage->memory_before = trp_memory_live();
     REQUIRE_OK(trp_runtime_create(&filled, &stage->node.runtime));
     stage->node.runtime->node = &stage->node;
+}
+
+void stage_start(stage_t *stage)
+{
     REQUIRE_OK(trp_runtime_start(stage->node.runtime));
     REQUIRE_OK(troupe_port_open(&stage->node, &stage->port));
     order_type_register(stage);
+}
+
+void stage_open(stage_t *stage, const trp_runtime_options_t *options)
+{
+    stage_create(stage, options);
+    stage_start(stage);
 }
 
 static void stage_end(stage_t *stage)

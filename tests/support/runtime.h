@@ -47,6 +47,9 @@ typedef struct stage {
 
 /* Starts a runtime; `options` may be NULL, and its uid 0. Ends the case when it can't. */
 void stage_open(stage_t *stage, const trp_runtime_options_t *options);
+/* The same in two steps, for what must be set in between. */
+void stage_create(stage_t *stage, const trp_runtime_options_t *options);
+void stage_start(stage_t *stage);
 /* Ends all actors, waits until all is quiet, checks the law of conservation, and that nothing leaked. */
 void stage_close(stage_t *stage);
 /* Ends the runtime without asking anybody. */
