@@ -225,7 +225,8 @@ static bool channel_drain(trp_dispatcher_t *d, trp_channel_t *channel, uint32_t 
         return false;
     }
     uint32_t len = ready < len_max ? ready : len_max;
-    size_t backlog_max = d->backlog + BACKLOG_HIGH;
+    /* One publish fills the mailboxes of all its subscribers: such a message counts for what it makes. */
+    size_t backlog_max = d->backlog + len_max > BACKLOG_HIGH ? d->backlog + len_max : BACKLOG_HIGH;
     for (uint32_t i = 0; i < len && i < DRAIN_AHEAD; i++) {
         __builtin_prefetch(trp_channel_peek(channel, i), 0, 3);
     }
@@ -236,7 +237,7 @@ static bool channel_drain(trp_dispatcher_t *d, trp_channel_t *channel, uint32_t 
         }
         trp_deliver(d, message);
         if (TRP_UNLIKELY(d->backlog >= backlog_max)) {
-            len = i + 1; /* One publish fills the mailboxes of all its subscribers. */
+            len = i + 1;
         }
     }
     trp_channel_release(channel, len);
