@@ -52,7 +52,7 @@ typedef enum troupe_member_event_kind {
     TROUPE_MEMBER_EVENT_EXITED = 5,
     TROUPE_MEMBER_EVENT_DOWN = 6,
     TROUPE_MEMBER_EVENT_REMOVED = 7,
-    TROUPE_MEMBER_EVENT_UNREACHABLE = 8,    /* Reversible: see REACHABLE. */
+    TROUPE_MEMBER_EVENT_UNREACHABLE = 8, /* Reversible: see REACHABLE. */
     TROUPE_MEMBER_EVENT_REACHABLE = 9,
     TROUPE_MEMBER_EVENT_LEADER_CHANGED = 10, /* uid 0: there is none at present. */
     TROUPE_MEMBER_EVENT_OLDEST_CHANGED = 11, /* uid 0: there is none at present. */
@@ -70,8 +70,9 @@ TROUPE_API const char *troupe_member_event_name(troupe_member_event_kind_t kind)
 /* One member as this node sees it. */
 typedef struct troupe_member {
     uint64_t uid;
-    uint64_t up_number; /* Order in which members became up: the lowest is the oldest. 0: not yet. */
-    uint32_t state;     /* troupe_member_state_t */
+    uint64_t
+        up_number;  /* Order in which members became up: the lowest is the oldest. 0: not yet. */
+    uint32_t state; /* troupe_member_state_t */
     uint32_t incarnation; /* How often it has refuted a suspicion, plus one. */
     uint8_t is_self;
     uint8_t is_suspected;

@@ -43,19 +43,19 @@ typedef struct trp_cluster_timings {
     uint32_t gossip_interval_ms; /* 150: between rounds while there is news. */
     uint32_t stable_after_ms;    /* 3,000: unreachable for so long means down. */
     uint32_t seek_interval_ms;   /* 300: between two calls at the seeds. */
-    uint32_t form_wait_ms;       /* 2,000: before a cluster is formed, so that a running one can find
+    uint32_t form_wait_ms;     /* 2,000: before a cluster is formed, so that a running one can find
                                     this seed first. */
-    uint32_t seed_timeout_ms;    /* 5,000: a seed silent for so long counts as absent. */
-    uint32_t dial_interval_ms;   /* 500: members look for lost seeds that often. */
-    uint32_t settle_resend_ms;   /* 500 */
-    uint32_t exit_linger_ms;     /* 400: between being settled out and stopping. */
-    uint32_t leave_timeout_ms;   /* 10,000: then it leaves without waiting. */
-    uint32_t tombstone_ms;       /* 3,600,000 */
-    uint32_t late_ms;            /* 250: a step later than this was starved. */
+    uint32_t seed_timeout_ms;  /* 5,000: a seed silent for so long counts as absent. */
+    uint32_t dial_interval_ms; /* 500: members look for lost seeds that often. */
+    uint32_t settle_resend_ms; /* 500 */
+    uint32_t exit_linger_ms;   /* 400: between being settled out and stopping. */
+    uint32_t leave_timeout_ms; /* 10,000: then it leaves without waiting. */
+    uint32_t tombstone_ms;     /* 3,600,000 */
+    uint32_t late_ms;          /* 250: a step later than this was starved. */
 } trp_cluster_timings_t;
 
 typedef struct trp_cluster_options {
-    uint64_t uid;        /* Random, not 0. */
+    uint64_t uid; /* Random, not 0. */
     uint64_t random_seed;
     const char *address; /* What others dial. */
     const char *name;    /* May be NULL. */
@@ -65,12 +65,12 @@ typedef struct trp_cluster_options {
     size_t seeds_len;
     const char *const *peers; /* Addresses known from an earlier run: asked before one is formed. */
     size_t peers_len;
-    bool hold_ready;          /* Not to become up before trp_cluster_core_ready. */
-    uint32_t form_quorum;     /* Seeds, self among them, that must agree to form; 0: 1. */
-    uint32_t members_min;     /* Nobody becomes up before so many have joined; 0: 1. */
-    uint32_t members_max;     /* 0: TRP_MEMBERS_MAX */
+    bool hold_ready;                /* Not to become up before trp_cluster_core_ready. */
+    uint32_t form_quorum;           /* Seeds, self among them, that must agree to form; 0: 1. */
+    uint32_t members_min;           /* Nobody becomes up before so many have joined; 0: 1. */
+    uint32_t members_max;           /* 0: TRP_MEMBERS_MAX */
     trp_quorum_strategy_t strategy; /* 0: keep majority */
-    uint32_t quorum_len;      /* Of static quorum. */
+    uint32_t quorum_len;            /* Of static quorum. */
     trp_cluster_timings_t timings;
 } trp_cluster_options_t;
 
@@ -80,19 +80,19 @@ typedef struct trp_cluster_stats {
     uint64_t messages_out;
     uint64_t bytes_in;
     uint64_t bytes_out;
-    uint64_t malformed;      /* Could not be decoded. */
-    uint64_t unknown;        /* Of a type or version not known here. */
-    uint64_t foreign;        /* Of another cluster. */
-    uint64_t spoofed;        /* Spoke for somebody else. */
-    uint64_t fenced;         /* From nodes that are down or removed. */
+    uint64_t malformed; /* Could not be decoded. */
+    uint64_t unknown;   /* Of a type or version not known here. */
+    uint64_t foreign;   /* Of another cluster. */
+    uint64_t spoofed;   /* Spoke for somebody else. */
+    uint64_t fenced;    /* From nodes that are down or removed. */
     uint64_t probes;
     uint64_t probes_failed;
     uint64_t suspicions;
     uint64_t refutations;
     uint64_t syncs;
-    uint64_t full_sets;      /* Vectors and whole sets sent because digests differed. */
-    uint64_t starved;        /* Late steps. */
-    uint64_t out_of_memory;  /* News dropped for want of memory. */
+    uint64_t full_sets;     /* Vectors and whole sets sent because digests differed. */
+    uint64_t starved;       /* Late steps. */
+    uint64_t out_of_memory; /* News dropped for want of memory. */
 } trp_cluster_stats_t;
 
 /* Checks and copies the options. EINVAL: no uid, no address or a text out of bounds; ENOMEM. */

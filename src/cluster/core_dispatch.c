@@ -7,6 +7,7 @@
 
 #include "base/assert.h"
 #include "cluster/detector.h"
+#include "cluster/detector_relay.h"
 #include "cluster/heal.h"
 #include "cluster/join.h"
 #include "cluster/merge.h"
@@ -48,8 +49,8 @@ static void dispatch_fenced(trp_cluster_core_t *core, uint64_t from)
     if (member == NULL || member->state >= TROUPE_MEMBER_DOWN) {
         return;
     }
-    bool has_left = core->self->state == TROUPE_MEMBER_LEAVING ||
-                    core->self->state == TROUPE_MEMBER_EXITING;
+    bool has_left =
+        core->self->state == TROUPE_MEMBER_LEAVING || core->self->state == TROUPE_MEMBER_EXITING;
     trp_view_stop(core, has_left ? TRP_STOP_LEFT : TRP_STOP_DOWNED);
 }
 
@@ -72,10 +73,8 @@ static void dispatch_bye(trp_cluster_core_t *core, uint64_t from)
 
 static void dispatch_accept(trp_cluster_core_t *core, uint64_t from, const trp_wire_t *wire)
 {
-    trp_change_t change = {.epoch = wire->epoch,
-                           .ballot = wire->seq,
-                           .proposer = wire->uid,
-                           .result = wire->digest};
+    trp_change_t change = {
+        .epoch = wire->epoch, .ballot = wire->seq, .proposer = wire->uid, .result = wire->digest};
     trp_settle_on_accepted(core, from, &change, false);
 }
 

@@ -150,8 +150,7 @@ static void detector_begin(trp_cluster_core_t *core)
     trp_detector_t *detector = &core->detector;
     trp_member_t *member = detector_choose(core);
     detector_knock(core);
-    detector->next_probe_at =
-        core->time.now + detector_stretch(core, core->timings.probe_interval);
+    detector->next_probe_at = core->time.now + detector_stretch(core, core->timings.probe_interval);
     if (member == NULL) {
         return;
     }

@@ -20,7 +20,6 @@ uint64_t trp_detector_wakeup(const trp_cluster_core_t *core);
 
 void trp_detector_on_ping(trp_cluster_core_t *core, uint64_t from, const trp_wire_t *wire);
 void trp_detector_on_ack(trp_cluster_core_t *core, uint64_t from, const trp_wire_t *wire);
-void trp_detector_on_ping_req(trp_cluster_core_t *core, uint64_t from, const trp_wire_t *wire);
 void trp_detector_on_relayed(trp_cluster_core_t *core, const trp_wire_t *wire);
 void trp_detector_on_nack(trp_cluster_core_t *core, const trp_wire_t *wire);
 

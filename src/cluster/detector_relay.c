@@ -6,7 +6,6 @@
 #include "cluster/detector_relay.h"
 
 #include "base/assert.h"
-#include "cluster/detector.h"
 #include "cluster/post.h"
 
 static void relay_reply(trp_cluster_core_t *core, uint64_t to, trp_wire_type_t type, uint64_t seq,

@@ -10,6 +10,9 @@
 
 #include "cluster/state.h"
 
+/* `from` asks for a probe. */
+void trp_detector_on_ping_req(trp_cluster_core_t *core, uint64_t from, const trp_wire_t *wire);
+
 /* Passes an answer on to the member for which `from` was probed, if it was. */
 void trp_detector_relay_answer(trp_cluster_core_t *core, uint64_t from, const trp_wire_t *wire);
 

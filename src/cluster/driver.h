@@ -36,8 +36,8 @@ typedef struct trp_cluster_hooks {
     /* This incarnation has ended: nothing follows. Who wants to be a member again starts a new node. */
     void (*on_stop)(void *context, trp_dispatcher_t *d, trp_stop_reason_t reason);
     /* A node that was dialled refuses us: ECLUSTER, EVERSION, EAUTH. The core goes on trying. */
-    void (*on_refused)(void *context, trp_dispatcher_t *d, troupe_err_t reason,
-                       const char *address, const char *text);
+    void (*on_refused)(void *context, trp_dispatcher_t *d, troupe_err_t reason, const char *address,
+                       const char *text);
 } trp_cluster_hooks_t;
 
 typedef struct trp_cluster_driver_options {
@@ -77,8 +77,7 @@ troupe_err_t trp_cluster_leave_member(trp_cluster_t *cluster, uint64_t uid);
 troupe_err_t trp_cluster_members(trp_cluster_t *cluster, troupe_member_t *ret_members,
                                  size_t capacity, size_t *ret_len);
 /* ENODE. */
-troupe_err_t trp_cluster_member(trp_cluster_t *cluster, uint64_t uid,
-                                troupe_member_t *ret_member);
+troupe_err_t trp_cluster_member(trp_cluster_t *cluster, uint64_t uid, troupe_member_t *ret_member);
 /* 0: nobody. */
 uint64_t trp_cluster_leader(trp_cluster_t *cluster);
 uint64_t trp_cluster_oldest(trp_cluster_t *cluster);

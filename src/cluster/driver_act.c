@@ -110,8 +110,8 @@ static void act_fill_member(const trp_cluster_t *cluster, const trp_output_t *ou
 
 static void act_log_event(trp_cluster_t *cluster, const troupe_member_event_t *event)
 {
-    bool is_grave = event->kind == TROUPE_MEMBER_EVENT_DOWN ||
-                    event->kind == TROUPE_MEMBER_EVENT_UNREACHABLE;
+    bool is_grave =
+        event->kind == TROUPE_MEMBER_EVENT_DOWN || event->kind == TROUPE_MEMBER_EVENT_UNREACHABLE;
     TRP_LOG(cluster->log, TROUPE_LOG_CLUSTER, is_grave ? TROUPE_LOG_WARN : TROUPE_LOG_INFO,
             "cluster.event", "event=%s member=%s uid=%016llx state=%s",
             troupe_member_event_name((troupe_member_event_kind_t)event->kind),
@@ -128,8 +128,8 @@ static void act_event(trp_cluster_t *cluster, trp_dispatcher_t *d, const trp_out
     act_fill_member(cluster, output, &event.member);
     act_log_event(cluster, &event);
     /* Telling twice is telling once: who left was never down, and who is down is removed later. */
-    bool is_gone = output->event == TROUPE_MEMBER_EVENT_DOWN ||
-                   output->event == TROUPE_MEMBER_EVENT_REMOVED;
+    bool is_gone =
+        output->event == TROUPE_MEMBER_EVENT_DOWN || output->event == TROUPE_MEMBER_EVENT_REMOVED;
     if (is_gone && !event.member.is_self) {
         trp_runtime_node_down(cluster->runtime, output->uid, TROUPE_EUNREACHABLE);
     }

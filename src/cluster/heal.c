@@ -58,8 +58,7 @@ void trp_heal_on_announce(trp_cluster_core_t *core, uint64_t from, const trp_wir
         return;
     }
     uint64_t strength = heal_strength(core);
-    bool is_weaker =
-        strength != wire->to ? strength < wire->to : core->cluster < wire->cluster;
+    bool is_weaker = strength != wire->to ? strength < wire->to : core->cluster < wire->cluster;
     if (is_weaker && core->settle.epoch != 0) {
         heal_yield(core);
         return;
@@ -69,7 +68,8 @@ void trp_heal_on_announce(trp_cluster_core_t *core, uint64_t from, const trp_wir
         return;
     }
     trp_item_copy_address(&item, address);
-    trp_view_connect(core, address, 0); /* Whoever is no member is announced to when it is connected. */
+    trp_view_connect(core, address,
+                     0); /* Whoever is no member is announced to when it is connected. */
 }
 
 void trp_heal_on_yield(trp_cluster_core_t *core, uint64_t from)

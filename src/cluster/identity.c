@@ -28,7 +28,8 @@ bool trp_identity_is_valid(const trp_identity_view_t *view)
         return false;
     }
     for (size_t i = 0; i < view->roles_len; i++) {
-        if (view->roles[i].size == 0 || !identity_text_is_valid(view->roles[i], TRP_ROLE_SIZE_MAX)) {
+        if (view->roles[i].size == 0 ||
+            !identity_text_is_valid(view->roles[i], TRP_ROLE_SIZE_MAX)) {
             return false;
         }
     }

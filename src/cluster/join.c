@@ -16,9 +16,9 @@
 #include "cluster/sync.h"
 #include "cluster/view.h"
 
-#define JOIN_FRESH_FACTOR 4       /* A promise counts for so many seek intervals from the question, */
-#define JOIN_PROMISE_FACTOR 10    /* and binds the promiser for so many from the answer. */
-#define JOIN_WELCOME_WAIT_MS 3000  /* From the welcome until the settled set must be here. */
+#define JOIN_FRESH_FACTOR 4    /* A promise counts for so many seek intervals from the question, */
+#define JOIN_PROMISE_FACTOR 10 /* and binds the promiser for so many from the answer. */
+#define JOIN_WELCOME_WAIT_MS 3000 /* From the welcome until the settled set must be here. */
 #define JOIN_NOTE_INTERVAL_MS 10000
 
 /* ---- contacts --------------------------------------------------------------------------------- */
@@ -133,8 +133,8 @@ static bool join_contact_agrees(const trp_cluster_core_t *core, const trp_contac
         *promises += contact->promised && contact->is_seed ? 1 : 0;
         return contact->promised;
     }
-    uint64_t silent_since = core->join.started_at > contact->answered_at ? core->join.started_at
-                                                                         : contact->answered_at;
+    uint64_t silent_since =
+        core->join.started_at > contact->answered_at ? core->join.started_at : contact->answered_at;
     return core->time.now - silent_since >= core->timings.seed_timeout;
 }
 

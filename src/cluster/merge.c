@@ -15,7 +15,8 @@ static void merge_self(trp_cluster_core_t *core, const trp_item_t *item)
 {
     trp_member_t *self = core->self;
     if (item->state >= TROUPE_MEMBER_DOWN) {
-        bool has_left = self->state == TROUPE_MEMBER_LEAVING || self->state == TROUPE_MEMBER_EXITING;
+        bool has_left =
+            self->state == TROUPE_MEMBER_LEAVING || self->state == TROUPE_MEMBER_EXITING;
         bool is_removed = item->state == TROUPE_MEMBER_REMOVED;
         trp_view_stop(core, has_left && is_removed ? TRP_STOP_LEFT : TRP_STOP_DOWNED);
         return;

@@ -20,9 +20,10 @@ const char *troupe_member_state_name(troupe_member_state_t state)
 const char *troupe_member_event_name(troupe_member_event_kind_t kind)
 {
     static const char *const names[] = {
-        "unknown",        "member_joined",  "member_weakly_up",   "member_up",
-        "member_leaving", "member_exited",  "member_down",        "member_removed",
-        "member_unreachable", "member_reachable", "leader_changed", "oldest_changed",
+        "unknown",          "member_joined",  "member_weakly_up",
+        "member_up",        "member_leaving", "member_exited",
+        "member_down",      "member_removed", "member_unreachable",
+        "member_reachable", "leader_changed", "oldest_changed",
         "self_removed",
     };
     size_t index = (size_t)kind;

@@ -97,9 +97,9 @@ bool trp_outputs_pop(trp_outputs_t *outputs, trp_output_t *ret_output)
 const char *trp_note_name(trp_note_t note)
 {
     static const char *const names[] = {
-        "unknown", "starved",       "indirect_only", "suspect",      "refuted",
-        "blocked", "other_cluster", "spoofed",       "waiting_seed", "replaced",
-        "seed_is_self", "member_table_full",
+        "unknown",      "starved",  "indirect_only", "suspect",
+        "refuted",      "blocked",  "other_cluster", "spoofed",
+        "waiting_seed", "replaced", "seed_is_self",  "member_table_full",
     };
     size_t index = (size_t)note;
     return index < TRP_ARRAY_LEN(names) ? names[index] : names[0];

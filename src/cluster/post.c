@@ -239,7 +239,6 @@ void trp_post_tick(trp_cluster_core_t *core)
     if (core->members.len == 1) { /* Nobody to tell; whoever joins gets the whole picture. */
         core->rumors.len = 0;
     }
-    core->gossip_at = core->rumors.len == 0
-                          ? TRP_CLOCK_NEVER
-                          : core->time.now + core->timings.gossip_interval;
+    core->gossip_at =
+        core->rumors.len == 0 ? TRP_CLOCK_NEVER : core->time.now + core->timings.gossip_interval;
 }

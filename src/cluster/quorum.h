@@ -30,7 +30,7 @@ typedef enum trp_quorum_strategy {
 typedef struct trp_quorum_voter {
     const char *address; /* "" when not known: then it sorts behind all others. */
     uint64_t uid;
-    uint64_t up_number;  /* 0: not up yet, younger than all who are. */
+    uint64_t up_number; /* 0: not up yet, younger than all who are. */
     bool on_side;
 } trp_quorum_voter_t;
 

@@ -17,9 +17,9 @@
 #include <troupe/error.h>
 
 typedef enum trp_rumor_kind {
-    TRP_RUMOR_STATUS = 1,  /* State and incarnation of `uid`, or that it is removed. */
-    TRP_RUMOR_MEMBER = 2,  /* The full record of `uid`; stands for its status too. */
-    TRP_RUMOR_SUSPECT = 3, /* `by` suspects `uid`. */
+    TRP_RUMOR_STATUS = 1,   /* State and incarnation of `uid`, or that it is removed. */
+    TRP_RUMOR_MEMBER = 2,   /* The full record of `uid`; stands for its status too. */
+    TRP_RUMOR_SUSPECT = 3,  /* `by` suspects `uid`. */
     TRP_RUMOR_PROPOSED = 4, /* The present proposal. */
     TRP_RUMOR_SETTLED = 5,  /* The last change that was settled. */
     TRP_RUMOR_ACKED = 6,    /* `uid` holds the present proposal. */
@@ -27,7 +27,7 @@ typedef enum trp_rumor_kind {
 
 typedef struct trp_rumor {
     trp_rumor_kind_t kind;
-    uint32_t left;        /* Times it is still to be sent. */
+    uint32_t left; /* Times it is still to be sent. */
     uint64_t uid;
     uint64_t by;
     uint32_t incarnation; /* Of the suspicion. */
@@ -38,7 +38,8 @@ typedef struct trp_rumors {
     trp_rumor_t *items; /* In no order. */
     size_t len;
     size_t capacity;
-    uint64_t dropped; /* Rumors lost at the bound or for want of memory; repair makes up for them. */
+    uint64_t
+        dropped; /* Rumors lost at the bound or for want of memory; repair makes up for them. */
 } trp_rumors_t;
 
 void trp_rumors_fini(trp_rumors_t *rumors);

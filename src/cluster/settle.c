@@ -10,10 +10,10 @@
 
 #include "base/assert.h"
 #include "cluster/post.h"
-#include "cluster/settle_lead.h"
 #include "cluster/view.h"
 
-#define SETTLE_SLOW_MS 400 /* A proposal open for so long is passed on by all, and so are answers. */
+#define SETTLE_SLOW_MS                                                                             \
+    400 /* A proposal open for so long is passed on by all, and so are answers. */
 
 void trp_settle_init(trp_cluster_core_t *core)
 {
@@ -244,8 +244,8 @@ troupe_err_t trp_settle_hold(trp_cluster_core_t *core, const trp_change_t *chang
         trp_uids_swap(&settle->proposed, &next);
         settle->change = *change;
         settle->has_proposal = true;
-        settle->ballot_seen = change->ballot > settle->ballot_seen ? change->ballot
-                                                                   : settle->ballot_seen;
+        settle->ballot_seen =
+            change->ballot > settle->ballot_seen ? change->ballot : settle->ballot_seen;
         settle->proposed_at = core->time.now;
         settle_accept(core, passed_on);
     }

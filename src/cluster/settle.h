@@ -28,12 +28,6 @@ void trp_settle_init(trp_cluster_core_t *core);
 /* The first set of a new cluster: self alone. ENOMEM. */
 troupe_err_t trp_settle_form(trp_cluster_core_t *core);
 
-/* Moves what can be moved: removes who is gone, settles, proposes. */
-void trp_settle_tick(trp_cluster_core_t *core);
-
-/* When trp_settle_tick is next needed. */
-uint64_t trp_settle_wakeup(const trp_cluster_core_t *core);
-
 /* News of a change, from its proposer or passed on by `from`. */
 void trp_settle_on_proposed(trp_cluster_core_t *core, uint64_t from, const trp_change_t *change);
 void trp_settle_on_settled(trp_cluster_core_t *core, uint64_t from, const trp_change_t *change);
@@ -62,5 +56,24 @@ bool trp_settle_has(const trp_cluster_core_t *core, uint64_t uid);
 
 /* True when a member that became up as `up_number` says was settled out again. */
 bool trp_settle_is_out(const trp_cluster_core_t *core, uint64_t uid, uint64_t up_number);
+
+/* ---- for the proposer -------------------------------------------------------------------------- */
+
+/* The number that a member gets with its place in the change that adds it; every node computes the
+ * same. */
+static inline uint64_t trp_settle_up_number(uint64_t epoch, size_t place)
+{
+    return epoch << 16 | (uint64_t)place;
+}
+
+/* Adopts a change that is settled. ENOMEM; EPROTOCOL: its hash doesn't fit. */
+troupe_err_t trp_settle_apply(trp_cluster_core_t *core, const trp_change_t *change);
+
+/* Takes up a proposal that is higher than the one held, and accepts it; `passed_on` when it didn't come
+ * from its proposer. Errors as above. */
+troupe_err_t trp_settle_hold(trp_cluster_core_t *core, const trp_change_t *change, bool passed_on);
+
+/* Forgets the proposal that is held. */
+void trp_settle_drop_proposal(trp_cluster_core_t *core);
 
 #endif

@@ -13,7 +13,7 @@
 #include "cluster/settle.h"
 #include "cluster/view.h"
 
-#define SETTLE_CHECK_DELAY_MS 20    /* After a change of the view: several come together. */
+#define SETTLE_CHECK_DELAY_MS 20 /* After a change of the view: several come together. */
 #define SETTLE_NOTE_INTERVAL_MS 10000
 
 /* ---- clearing away ---------------------------------------------------------------------------- */
@@ -292,8 +292,7 @@ static void settle_wait(trp_cluster_core_t *core, uint64_t blocker)
         }
     }
     if (core->time.now >= core->settle.blocked_note_at) {
-        core->settle.blocked_note_at =
-            core->time.now + trp_clock_from_ms(SETTLE_NOTE_INTERVAL_MS);
+        core->settle.blocked_note_at = core->time.now + trp_clock_from_ms(SETTLE_NOTE_INTERVAL_MS);
         trp_view_note(core, TRP_NOTE_BLOCKED, blocker, 0);
     }
 }

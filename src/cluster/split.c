@@ -14,11 +14,12 @@
 #include "cluster/suspicion.h"
 #include "cluster/view.h"
 
-#define SPLIT_UNSTABLE_FACTOR 4 /* Without a quiet moment it is decided after so many stable_after. */
-#define SPLIT_POLL_MS 1000      /* Time for votes to come in. */
-#define SPLIT_RETRY_MS 500      /* Between polls that did not suffice. */
-#define SPLIT_VOTE_MS 5000      /* A vote binds for so long. */
-#define SPLIT_HEARD_MS 1500     /* Who was heard so lately isn't unreachable to us. */
+#define SPLIT_UNSTABLE_FACTOR                                                                      \
+    4                       /* Without a quiet moment it is decided after so many stable_after. */
+#define SPLIT_POLL_MS 1000  /* Time for votes to come in. */
+#define SPLIT_RETRY_MS 500  /* Between polls that did not suffice. */
+#define SPLIT_VOTE_MS 5000  /* A vote binds for so long. */
+#define SPLIT_HEARD_MS 1500 /* Who was heard so lately isn't unreachable to us. */
 
 void trp_split_init(trp_cluster_core_t *core)
 {
@@ -168,8 +169,7 @@ static bool split_is_decider(const trp_cluster_core_t *core)
 static bool split_is_free_for(const trp_cluster_core_t *core, uint64_t uid)
 {
     const trp_split_t *split = &core->split;
-    return split->voted_for == 0 || split->voted_for == uid ||
-           core->time.raw >= split->voted_until;
+    return split->voted_for == 0 || split->voted_for == uid || core->time.raw >= split->voted_until;
 }
 
 static void split_vote_for(trp_cluster_core_t *core, uint64_t uid)
@@ -241,8 +241,7 @@ static void split_fill_targets(trp_cluster_core_t *core)
 {
     trp_items_clear(&core->items);
     for (size_t i = 0; i < core->split.targets.len && i < TRP_POLL_LEN; i++) {
-        const trp_member_t *member =
-            trp_members_find(&core->members, core->split.targets.items[i]);
+        const trp_member_t *member = trp_members_find(&core->members, core->split.targets.items[i]);
         TRP_ASSERT(member != NULL);
         trp_item_t item = {.kind = TRP_ITEM_SUSPECT,
                            .uid = member->uid,

@@ -48,10 +48,8 @@ static void subscribers_send(const trp_cluster_t *cluster, trp_dispatcher_t *d,
     if ((subscriber->mask & TROUPE_MEMBER_EVENT_BIT(event->kind)) == 0) {
         return;
     }
-    trp_letter_spec_t spec = {.to = subscriber->ref,
-                              .type = cluster->event_type,
-                              .body = event,
-                              .size = sizeof(*event)};
+    trp_letter_spec_t spec = {
+        .to = subscriber->ref, .type = cluster->event_type, .body = event, .size = sizeof(*event)};
     (void)!trp_send(d, &spec); /* What can't be made is counted by the runtime. */
 }
 

@@ -60,8 +60,7 @@ static size_t suspicion_reachable_len(const trp_cluster_core_t *core)
     size_t len = 0;
     for (size_t i = 0; i < core->members.len; i++) {
         const trp_member_t *member = core->members.items[i];
-        len += member != core->self && trp_member_is_live(member) &&
-                       member->reach == TRP_REACHABLE
+        len += member != core->self && trp_member_is_live(member) && member->reach == TRP_REACHABLE
                    ? 1
                    : 0;
     }

@@ -10,15 +10,14 @@
 #include "cluster/settle.h"
 #include "cluster/view.h"
 
-#define SYNC_INTERVAL_MS 250  /* Between two repairs that this node begins. */
-#define SYNC_PATIENCE_MS 400  /* A view that changed so lately is left to gossip, */
+#define SYNC_INTERVAL_MS 250    /* Between two repairs that this node begins. */
+#define SYNC_PATIENCE_MS 400    /* A view that changed so lately is left to gossip, */
 #define SYNC_IMPATIENCE_MS 3000 /* but not when there was no repair for so long. */
 
 void trp_sync_begin(trp_cluster_core_t *core, uint64_t with)
 {
-    trp_wire_t wire = {.type = TRP_WIRE_SYNC,
-                       .digest = trp_view_digest(core),
-                       .epoch = core->settle.epoch};
+    trp_wire_t wire = {
+        .type = TRP_WIRE_SYNC, .digest = trp_view_digest(core), .epoch = core->settle.epoch};
     trp_items_clear(&core->items);
     for (size_t i = 0; i < TRP_RANGES; i++) {
         trp_item_t item = {.kind = TRP_ITEM_RANGE, .uid = i, .hash = core->ranges[i]};
@@ -61,10 +60,8 @@ static uint64_t sync_range_last(size_t range)
 static uint64_t sync_send_vector(trp_cluster_core_t *core, uint64_t to, uint64_t first,
                                  uint64_t last)
 {
-    trp_wire_t wire = {.type = TRP_WIRE_VECTOR,
-                       .epoch = core->settle.epoch,
-                       .from = first,
-                       .to = last};
+    trp_wire_t wire = {
+        .type = TRP_WIRE_VECTOR, .epoch = core->settle.epoch, .from = first, .to = last};
     uint64_t next = 0;
     trp_items_clear(&core->items);
     for (size_t i = trp_members_position(&core->members, first); i < core->members.len; i++) {

@@ -10,8 +10,8 @@
 #include "base/assert.h"
 #include "base/memory.h"
 
-#define VIEW_RUMOR_FACTOR 4            /* Sendings per power of ten of the members. */
-#define VIEW_DIAL_INTERVAL_MS 500      /* Between two requests to connect to one member. */
+#define VIEW_RUMOR_FACTOR 4       /* Sendings per power of ten of the members. */
+#define VIEW_DIAL_INTERVAL_MS 500 /* Between two requests to connect to one member. */
 
 uint32_t trp_view_rumor_count(const trp_cluster_core_t *core)
 {
@@ -39,8 +39,7 @@ bool trp_view_is_connected(const trp_cluster_core_t *core, uint64_t uid)
 
 void trp_view_connect(trp_cluster_core_t *core, const char *address, uint64_t uid)
 {
-    trp_output_t output = {
-        .kind = TRP_OUTPUT_CONNECT, .uid = uid, .address = trp_strdup(address)};
+    trp_output_t output = {.kind = TRP_OUTPUT_CONNECT, .uid = uid, .address = trp_strdup(address)};
     if (output.address == NULL) {
         core->stats.out_of_memory++;
         return;
@@ -155,8 +154,7 @@ static troupe_member_event_kind_t view_state_event(troupe_member_state_t state)
     return TROUPE_MEMBER_EVENT_JOINED;
 }
 
-void trp_view_set_state(trp_cluster_core_t *core, trp_member_t *member,
-                        troupe_member_state_t state)
+void trp_view_set_state(trp_cluster_core_t *core, trp_member_t *member, troupe_member_state_t state)
 {
     TRP_ASSERT(state < TROUPE_MEMBER_REMOVED);
     if (state <= member->state) {
@@ -193,8 +191,7 @@ void trp_view_set_reach(trp_cluster_core_t *core, trp_member_t *member, trp_reac
                member);
 }
 
-void trp_view_set_incarnation(trp_cluster_core_t *core, trp_member_t *member,
-                              uint32_t incarnation)
+void trp_view_set_incarnation(trp_cluster_core_t *core, trp_member_t *member, uint32_t incarnation)
 {
     if (incarnation <= member->incarnation) {
         return;
@@ -260,9 +257,8 @@ void trp_view_remove(trp_cluster_core_t *core, trp_member_t *member)
     trp_view_tell(core, TRP_RUMOR_STATUS, uid, 0, 0);
     member->state = TROUPE_MEMBER_REMOVED;
     view_event(core, TROUPE_MEMBER_EVENT_REMOVED, member);
-    trp_output_t output = {.kind = TRP_OUTPUT_DISCONNECT,
-                           .uid = uid,
-                           .who = trp_identity_ref(member->identity)};
+    trp_output_t output = {
+        .kind = TRP_OUTPUT_DISCONNECT, .uid = uid, .who = trp_identity_ref(member->identity)};
     trp_outputs_push(&core->outputs, &output);
     trp_members_remove(&core->members, member);
     trp_view_changed(core);
@@ -275,7 +271,6 @@ void trp_view_stop(trp_cluster_core_t *core, trp_stop_reason_t reason)
     }
     core->phase = TRP_PHASE_STOPPED;
     view_event(core, TROUPE_MEMBER_EVENT_SELF_REMOVED, core->self);
-    trp_output_t output = {
-        .kind = TRP_OUTPUT_STOP_SELF, .stop = reason, .uid = core->self->uid};
+    trp_output_t output = {.kind = TRP_OUTPUT_STOP_SELF, .stop = reason, .uid = core->self->uid};
     trp_outputs_push(&core->outputs, &output);
 }

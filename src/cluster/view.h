@@ -47,8 +47,7 @@ void trp_view_set_state(trp_cluster_core_t *core, trp_member_t *member,
 void trp_view_set_reach(trp_cluster_core_t *core, trp_member_t *member, trp_reach_t reach);
 
 /* A higher incarnation: the member itself has spoken since, so it is alive. */
-void trp_view_set_incarnation(trp_cluster_core_t *core, trp_member_t *member,
-                              uint32_t incarnation);
+void trp_view_set_incarnation(trp_cluster_core_t *core, trp_member_t *member, uint32_t incarnation);
 
 /* Says of self that it lives, with an incarnation above `than`. */
 void trp_view_refute(trp_cluster_core_t *core, uint32_t than);

@@ -33,29 +33,30 @@
 #define TRP_WIRE_VERSION 1
 
 typedef enum trp_wire_type {
-    TRP_WIRE_PING = 1,      /* seq, uid: whom it is for, incarnation: suspected, or 0. News. */
-    TRP_WIRE_ACK = 2,       /* seq, incarnation: own. News. */
-    TRP_WIRE_PING_REQ = 3,  /* seq, uid: whom to probe, incarnation: suspected, or 0. */
-    TRP_WIRE_RELAYED = 4,   /* seq, incarnation: that of whom was probed: it has answered. */
-    TRP_WIRE_NACK = 5,      /* seq: no answer so far, but we are here. */
-    TRP_WIRE_GOSSIP = 6,    /* News. */
-    TRP_WIRE_SYNC = 7,      /* RANGE items: hashes of the sender's table. */
-    TRP_WIRE_VECTOR = 8,    /* from, to: first and last uid; VERSION items: all there is in between. */
-    TRP_WIRE_RECORDS = 9,   /* MEMBER and STATUS items that the other lacks, UID items: wanted. */
-    TRP_WIRE_SET = 10,      /* The settled set: epoch, digest: its hash, from: place, to: length. */
-    TRP_WIRE_SEEK = 11,     /* One MEMBER item: the seeker. code: 1 when it asks for a promise. */
-    TRP_WIRE_ANSWER = 12,   /* From one without a cluster. code: 1 when it promises not to form one. */
+    TRP_WIRE_PING = 1,     /* seq, uid: whom it is for, incarnation: suspected, or 0. News. */
+    TRP_WIRE_ACK = 2,      /* seq, incarnation: own. News. */
+    TRP_WIRE_PING_REQ = 3, /* seq, uid: whom to probe, incarnation: suspected, or 0. */
+    TRP_WIRE_RELAYED = 4,  /* seq, incarnation: that of whom was probed: it has answered. */
+    TRP_WIRE_NACK = 5,     /* seq: no answer so far, but we are here. */
+    TRP_WIRE_GOSSIP = 6,   /* News. */
+    TRP_WIRE_SYNC = 7,     /* RANGE items: hashes of the sender's table. */
+    TRP_WIRE_VECTOR = 8, /* from, to: first and last uid; VERSION items: all there is in between. */
+    TRP_WIRE_RECORDS = 9, /* MEMBER and STATUS items that the other lacks, UID items: wanted. */
+    TRP_WIRE_SET = 10,    /* The settled set: epoch, digest: its hash, from: place, to: length. */
+    TRP_WIRE_SEEK = 11,   /* One MEMBER item: the seeker. code: 1 when it asks for a promise. */
+    TRP_WIRE_ANSWER =
+        12, /* From one without a cluster. code: 1 when it promises not to form one. */
     TRP_WIRE_ANNOUNCE = 13, /* One MEMBER item: the sender. There is a cluster here: seek again.
                                to: its strength, see heal.h. */
     TRP_WIRE_WELCOME = 14,  /* One MEMBER item: the welcomer. */
     TRP_WIRE_FENCED = 15,   /* The receiver is no member any more. */
     TRP_WIRE_BYE = 16,      /* The sender stops now. */
     TRP_WIRE_CHANGE = 17,   /* A PROPOSED or SETTLED item. */
-    TRP_WIRE_ACCEPT = 18,   /* epoch, seq: ballot, uid: proposer, digest: hash of the proposed set. */
-    TRP_WIRE_POLL = 19,     /* seq, epoch, digest: hash of the set, from: ballot, to: proposer;
+    TRP_WIRE_ACCEPT = 18, /* epoch, seq: ballot, uid: proposer, digest: hash of the proposed set. */
+    TRP_WIRE_POLL = 19,   /* seq, epoch, digest: hash of the set, from: ballot, to: proposer;
                                SUSPECT items: who is to be downed. */
-    TRP_WIRE_VOTE = 20,     /* seq, code: 1 when granted. */
-    TRP_WIRE_YIELD = 21,    /* This cluster gives way to another one of the same name. */
+    TRP_WIRE_VOTE = 20,   /* seq, code: 1 when granted. */
+    TRP_WIRE_YIELD = 21,  /* This cluster gives way to another one of the same name. */
 } trp_wire_type_t;
 
 #define TRP_WIRE_TYPE_LAST TRP_WIRE_YIELD
@@ -89,10 +90,10 @@ typedef struct trp_wire {
 /* A change of the settled set: from the one of `epoch - 1` to the one of `epoch`. */
 typedef struct trp_change {
     uint64_t epoch;
-    uint64_t ballot;   /* Of two proposals for an epoch the higher (ballot, proposer) counts. */
+    uint64_t ballot; /* Of two proposals for an epoch the higher (ballot, proposer) counts. */
     uint64_t proposer;
-    uint64_t base;     /* Hash of the set before, */
-    uint64_t result;   /* and after. */
+    uint64_t base;   /* Hash of the set before, */
+    uint64_t result; /* and after. */
     uint64_t added[TRP_CHANGE_MAX];
     uint64_t removed[TRP_CHANGE_MAX];
     size_t added_len;
@@ -107,10 +108,10 @@ typedef struct trp_item {
     uint32_t flags;
     uint64_t uid;
     uint64_t up_number;
-    uint64_t by;   /* SUSPECT */
-    uint64_t hash; /* VERSION, RANGE; the index of a RANGE is in `uid`. */
+    uint64_t by;                  /* SUSPECT */
+    uint64_t hash;                /* VERSION, RANGE; the index of a RANGE is in `uid`. */
     trp_identity_view_t identity; /* MEMBER; borrows from the message. */
-    trp_change_t change; /* PROPOSED, SETTLED; ACKED uses all but base and the lists. */
+    trp_change_t change;          /* PROPOSED, SETTLED; ACKED uses all but base and the lists. */
 } trp_item_t;
 
 /* Items on their way into a message. */

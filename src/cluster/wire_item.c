@@ -198,11 +198,11 @@ static troupe_err_t item_take_list(trp_view_t *view, uint64_t *uids, size_t *ret
 
 static troupe_err_t item_take_change(trp_view_t *view, trp_change_t *change)
 {
-    troupe_err_t err = item_take_numbers(view,
-                                         (uint64_t *[]){&change->epoch, &change->ballot,
-                                                        &change->proposer, &change->base,
-                                                        &change->result},
-                                         5);
+    troupe_err_t err =
+        item_take_numbers(view,
+                          (uint64_t *[]){&change->epoch, &change->ballot, &change->proposer,
+                                         &change->base, &change->result},
+                          5);
     if (err == TROUPE_OK) {
         err = item_take_list(view, change->added, &change->added_len);
     }

@@ -9,7 +9,6 @@
 
 #include "base/assert.h"
 #include "base/memory.h"
-#include "sim/sim.h"
 
 #define QUEUE_CAPACITY_MIN 256
 

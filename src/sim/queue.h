@@ -15,6 +15,8 @@
 
 #include <troupe/error.h>
 
+#define TRP_SIM_EVENTS_MAX (16u * 1024u * 1024u)
+
 typedef enum trp_sim_event_kind {
     TRP_SIM_MESSAGE = 1,
     TRP_SIM_WAKE = 2,
@@ -30,7 +32,7 @@ typedef struct trp_sim_event {
     uint32_t life;  /* Of the node when the event was made: it isn't for a later life. */
     uint64_t token; /* WAKE: which one; CALL: the argument. */
     void (*call)(void *user, uint64_t arg);
-    uint8_t *data;  /* Owned. */
+    uint8_t *data; /* Owned. */
     size_t size;
 } trp_sim_event_t;
 

@@ -22,8 +22,8 @@ typedef struct sim_node {
     uint32_t life;
     uint32_t group;
     int64_t skew;
-    uint64_t wake_at;     /* By the node's clock. */
-    uint64_t wake_token;  /* Only the last wake-up asked for counts. */
+    uint64_t wake_at;      /* By the node's clock. */
+    uint64_t wake_token;   /* Only the last wake-up asked for counts. */
     trp_sim_event_t *held; /* What came while it was paused. */
     size_t held_len;
     size_t held_capacity;
@@ -152,10 +152,8 @@ troupe_err_t trp_sim_wake(trp_sim_t *sim, size_t index, uint64_t at)
 
 troupe_err_t trp_sim_call(trp_sim_t *sim, uint64_t delay, trp_sim_call_fn fn, uint64_t arg)
 {
-    trp_sim_event_t event = {.kind = TRP_SIM_CALL,
-                             .at = trp_clock_add(sim->now, delay),
-                             .call = fn,
-                             .token = arg};
+    trp_sim_event_t event = {
+        .kind = TRP_SIM_CALL, .at = trp_clock_add(sim->now, delay), .call = fn, .token = arg};
     return sim_push(sim, &event);
 }
 
@@ -187,9 +185,8 @@ static void sim_deliver(trp_sim_t *sim, const trp_sim_event_t *event)
     }
     sim->stats.delivered++;
     sim_trace(sim, event->size);
-    sim->options.on_message(sim->options.user, event->node,
-                            trp_sim_node_now(sim, event->node), event->from, event->data,
-                            event->size);
+    sim->options.on_message(sim->options.user, event->node, trp_sim_node_now(sim, event->node),
+                            event->from, event->data, event->size);
 }
 
 static void sim_wake(trp_sim_t *sim, const trp_sim_event_t *event)

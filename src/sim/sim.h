@@ -26,7 +26,6 @@
 #include "base/random.h"
 
 #define TRP_SIM_NODES_MAX 100000
-#define TRP_SIM_EVENTS_MAX (16u * 1024u * 1024u)
 
 typedef struct trp_sim trp_sim_t;
 
@@ -58,7 +57,7 @@ typedef struct trp_sim_stats {
     uint64_t events;
     uint64_t sent;
     uint64_t delivered;
-    uint64_t lost;       /* By chance, by a cut, or because the receiver was dead. */
+    uint64_t lost; /* By chance, by a cut, or because the receiver was dead. */
     uint64_t duplicated;
     uint64_t bytes;
 } trp_sim_stats_t;

@@ -150,10 +150,8 @@ static void thirty_percent_loss_downs_nobody(void)
     for (uint64_t i = 0; i < runs; i++) {
         world_t world;
         whole(&world, (world_options_t){.seed = base_seed() + i, .len = 20});
-        trp_sim_network_t network = {.delay_min = WORLD_MS,
-                                     .delay_max = 30 * WORLD_MS,
-                                     .loss = 0.3,
-                                     .duplication = 0.05};
+        trp_sim_network_t network = {
+            .delay_min = WORLD_MS, .delay_max = 30 * WORLD_MS, .loss = 0.3, .duplication = 0.05};
         trp_sim_set_network(world.sim, &network);
         world_run(&world, 120 * WORLD_S);
         nobody_was_hurt(&world);
@@ -191,8 +189,7 @@ static void a_cut_between_two_of_five_is_stable_and_lets_others_join(void)
 {
     for (size_t cut = 0; cut < 2; cut++) { /* Also when it is the leader who is cut off from one. */
         world_t world;
-        world_init(&world,
-                   &(world_options_t){.seed = base_seed() + cut, .len = 7, .seeds_len = 3});
+        world_init(&world, &(world_options_t){.seed = base_seed() + cut, .len = 7, .seeds_len = 3});
         for (size_t i = 0; i < 5; i++) {
             world_start(&world, i);
         }
@@ -281,8 +278,7 @@ static void an_operator_can_down_a_member(void)
               TROUPE_EPERM);
     CHECK_OK(trp_cluster_core_down(world.processes[1].core, trp_sim_node_now(world.sim, 1),
                                    world.processes[2].uid));
-    REQUIRE_OK(
-        trp_sim_wake(world.sim, 1, trp_cluster_core_wakeup(world.processes[1].core)));
+    REQUIRE_OK(trp_sim_wake(world.sim, 1, trp_cluster_core_wakeup(world.processes[1].core)));
     CHECK(world_settle(&world, 3, 5 * WORLD_S));
     CHECK_EQ_U64(world.counts.stops[TRP_STOP_DOWNED], 1);
     world_fini(&world);
@@ -304,8 +300,8 @@ static void a_node_joins_while_another_is_unreachable(void)
     world_run(&world, 1000 * WORLD_MS);
     /* One of the three has gone for certain, so two count, and the lower address wins. */
     const trp_member_t *member = world_member(&world, 0, 1);
-    CHECK(member != NULL && (member->state == TROUPE_MEMBER_WEAKLY_UP ||
-                             member->state == TROUPE_MEMBER_UP));
+    CHECK(member != NULL &&
+          (member->state == TROUPE_MEMBER_WEAKLY_UP || member->state == TROUPE_MEMBER_UP));
     CHECK(world_settle(&world, 2, 10 * WORLD_S));
     CHECK_EQ_U64(world.counts.stops[TRP_STOP_SPLIT], 0);
     world_fini(&world);

@@ -49,8 +49,7 @@ static void twenty_nodes_at_once_are_all_up(void)
     uint64_t runs = check_count(10, 100);
     for (uint64_t i = 0; i < runs; i++) {
         world_t world;
-        world_init(&world,
-                   &(world_options_t){.seed = base_seed() + i, .len = 20, .seeds_len = 3});
+        world_init(&world, &(world_options_t){.seed = base_seed() + i, .len = 20, .seeds_len = 3});
         world_start_all(&world);
         CHECK(world_settle(&world, 20, 10 * WORLD_S));
         CHECK_EQ_U64(world.counts.down, 0);
@@ -129,10 +128,8 @@ static void seeds_on_a_lossy_network_form_one_cluster(void)
     for (uint64_t i = 0; i < runs; i++) {
         world_t world;
         world_options_t options = {.seed = base_seed() + i, .len = 4, .seeds_len = 3};
-        options.network = (trp_sim_network_t){.delay_min = WORLD_MS,
-                                              .delay_max = 80 * WORLD_MS,
-                                              .loss = 0.2,
-                                              .duplication = 0.05};
+        options.network = (trp_sim_network_t){
+            .delay_min = WORLD_MS, .delay_max = 80 * WORLD_MS, .loss = 0.2, .duplication = 0.05};
         world_init(&world, &options);
         give_orders(&world);
         world_set_seeds(&world, 0, (size_t[]){0, 1, 2}, 3);
@@ -292,8 +289,7 @@ static void a_node_may_leave_while_it_joins(void)
         world_start(&world, 3);
         world_run(&world, trp_random_below(trp_sim_random(world.sim), 60) * 5 * WORLD_MS);
         world_leave(&world, 3);
-        if (!CHECK(world_settle(&world, 3, 10 * WORLD_S)) ||
-            !CHECK(world.processes[3].has_left)) {
+        if (!CHECK(world_settle(&world, 3, 10 * WORLD_S)) || !CHECK(world.processes[3].has_left)) {
             CHECK_FAIL("seed %" PRIu64, world.options.seed);
             i = runs;
         }
@@ -304,8 +300,8 @@ static void a_node_may_leave_while_it_joins(void)
 static void nobody_is_up_before_enough_have_joined(void)
 {
     world_t world;
-    world_init(&world, &(world_options_t){
-                           .seed = base_seed(), .len = 4, .seeds_len = 1, .members_min = 3});
+    world_init(&world,
+               &(world_options_t){.seed = base_seed(), .len = 4, .seeds_len = 1, .members_min = 3});
     world_start(&world, 0);
     world_start(&world, 1);
     world_run(&world, 10 * WORLD_S);

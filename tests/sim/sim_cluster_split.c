@@ -69,18 +69,12 @@ static void judge(const split_case_t *split, uint64_t seed)
 static void each_strategy_keeps_the_side_that_it_promises(void)
 {
     static const split_case_t splits[] = {
-        {TRP_QUORUM_MAJORITY, 0, 2, 1, 1, 0},
-        {TRP_QUORUM_MAJORITY, 0, 3, 1, 0, 2},
-        {TRP_QUORUM_MAJORITY, 0, 4, 2, 2, 0},
-        {TRP_QUORUM_MAJORITY, 0, 5, 2, 0, 3},
-        {TRP_QUORUM_MAJORITY, 0, 20, 10, 10, 0},
-        {TRP_QUORUM_MAJORITY, 0, 20, 9, 0, 11},
-        {TRP_QUORUM_STATIC, 3, 5, 3, 3, 0},
-        {TRP_QUORUM_STATIC, 4, 5, 3, 0, 0},
-        {TRP_QUORUM_STATIC, 2, 5, 2, 0, 3},
-        {TRP_QUORUM_OLDEST, 0, 2, 1, 1, 0},
-        {TRP_QUORUM_OLDEST, 0, 3, 1, 0, 2},
-        {TRP_QUORUM_OLDEST, 0, 7, 2, 2, 0},
+        {TRP_QUORUM_MAJORITY, 0, 2, 1, 1, 0},    {TRP_QUORUM_MAJORITY, 0, 3, 1, 0, 2},
+        {TRP_QUORUM_MAJORITY, 0, 4, 2, 2, 0},    {TRP_QUORUM_MAJORITY, 0, 5, 2, 0, 3},
+        {TRP_QUORUM_MAJORITY, 0, 20, 10, 10, 0}, {TRP_QUORUM_MAJORITY, 0, 20, 9, 0, 11},
+        {TRP_QUORUM_STATIC, 3, 5, 3, 3, 0},      {TRP_QUORUM_STATIC, 4, 5, 3, 0, 0},
+        {TRP_QUORUM_STATIC, 2, 5, 2, 0, 3},      {TRP_QUORUM_OLDEST, 0, 2, 1, 1, 0},
+        {TRP_QUORUM_OLDEST, 0, 3, 1, 0, 2},      {TRP_QUORUM_OLDEST, 0, 7, 2, 2, 0},
         {TRP_QUORUM_DOWN_ALL, 0, 6, 3, 0, 0},
     };
     for (size_t i = 0; i < TRP_ARRAY_LEN(splits); i++) {
@@ -141,8 +135,12 @@ static void split_amid_changes(uint64_t seed, trp_quorum_strategy_t strategy)
 {
     world_t world;
     uint32_t groups[12];
-    world_options_t options = {.seed = seed, .len = 12, .seeds_len = 2, .strategy = strategy,
-                               .quorum_len = 5, .no_restart = true};
+    world_options_t options = {.seed = seed,
+                               .len = 12,
+                               .seeds_len = 2,
+                               .strategy = strategy,
+                               .quorum_len = 5,
+                               .no_restart = true};
     world_init(&world, &options);
     trp_random_t *random = trp_sim_random(world.sim);
     for (size_t i = 0; i < 8; i++) {

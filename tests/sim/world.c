@@ -13,6 +13,7 @@
 #include "base/assert.h"
 #include "base/bytes.h"
 #include "base/memory.h"
+#include "base/view.h"
 
 /* What goes over the simulated wire: a kind, the sender's and the receiver's uid, then bytes. */
 enum {
@@ -39,17 +40,17 @@ static uint64_t *world_session(world_t *world, size_t from, size_t to)
 }
 
 static void world_frame(world_t *world, size_t from, size_t to, uint8_t kind, uint64_t to_uid,
-                        const void *data, size_t size)
+                        trp_view_t bytes)
 {
     uint8_t frame[FRAME_HEAD_SIZE + 8192];
-    TRP_ASSERT(size <= sizeof(frame) - FRAME_HEAD_SIZE);
+    TRP_ASSERT(bytes.size <= sizeof(frame) - FRAME_HEAD_SIZE);
     frame[0] = kind;
     trp_store_le64(frame + 1, world->processes[from].uid);
     trp_store_le64(frame + 9, to_uid);
-    if (size > 0) {
-        memcpy(frame + FRAME_HEAD_SIZE, data, size);
+    if (bytes.size > 0) {
+        memcpy(frame + FRAME_HEAD_SIZE, bytes.data, bytes.size);
     }
-    world_must(trp_sim_send(world->sim, from, to, frame, FRAME_HEAD_SIZE + size) == TROUPE_OK,
+    world_must(trp_sim_send(world->sim, from, to, frame, FRAME_HEAD_SIZE + bytes.size) == TROUPE_OK,
                "no memory");
 }
 
@@ -69,7 +70,8 @@ static void world_send(world_t *world, size_t index, const trp_output_t *output)
 {
     for (size_t to = 0; to < world->options.len; to++) {
         if (*world_session(world, index, to) == output->uid) {
-            world_frame(world, index, to, FRAME_DATA, output->uid, output->data, output->size);
+            world_frame(world, index, to, FRAME_DATA, output->uid,
+                        trp_view_make(output->data, output->size));
             return;
         }
     }
@@ -79,7 +81,7 @@ static void world_connect(world_t *world, size_t index, const char *address)
 {
     size_t to = world_index_of_address(world, address);
     if (to != SIZE_MAX && to != index) {
-        world_frame(world, index, to, FRAME_HELLO, 0, NULL, 0);
+        world_frame(world, index, to, FRAME_HELLO, 0, trp_view_make(NULL, 0));
     }
 }
 
@@ -167,7 +169,8 @@ static void world_end(world_t *world, size_t index, bool silent)
     }
     for (size_t i = 0; i < world->options.len; i++) {
         if (!silent && *world_session(world, i, index) == process->uid) {
-            world_frame(world, index, i, FRAME_RESET, world->processes[i].uid, NULL, 0);
+            world_frame(world, index, i, FRAME_RESET, world->processes[i].uid,
+                        trp_view_make(NULL, 0));
         }
         *world_session(world, index, i) = 0;
     }
@@ -187,15 +190,13 @@ static void world_stopped(world_t *world, size_t index, trp_stop_reason_t reason
         return;
     }
     process->restarts++;
-    world_must(trp_sim_call(world->sim, WORLD_RESTART_DELAY, world_start_again, index) ==
-                   TROUPE_OK,
+    world_must(trp_sim_call(world->sim, WORLD_RESTART_DELAY, world_start_again, index) == TROUPE_OK,
                "no memory");
 }
 
 static void world_say(const world_t *world, size_t index, const trp_output_t *output)
 {
-    if (!world->verbose || output->kind == TRP_OUTPUT_SEND ||
-        output->kind == TRP_OUTPUT_CONNECT) {
+    if (!world->verbose || output->kind == TRP_OUTPUT_SEND || output->kind == TRP_OUTPUT_CONNECT) {
         return;
     }
     size_t about = world_index_of_uid(world, output->uid);
@@ -285,8 +286,7 @@ static void world_on_here(world_t *world, size_t index, uint64_t now, size_t fro
         trp_cluster_core_peer_disconnected(process->core, now, *session);
     }
     *session = from_uid;
-    trp_cluster_core_peer_connected(process->core, now, from_uid,
-                                    world->processes[from].address);
+    trp_cluster_core_peer_connected(process->core, now, from_uid, world->processes[from].address);
 }
 
 static void world_on_reset(world_t *world, size_t index, uint64_t now, size_t from,
@@ -299,8 +299,8 @@ static void world_on_reset(world_t *world, size_t index, uint64_t now, size_t fr
     }
 }
 
-static void world_on_message(void *user, size_t index, uint64_t now, size_t from,
-                             const void *data, size_t size)
+static void world_on_message(void *user, size_t index, uint64_t now, size_t from, const void *data,
+                             size_t size)
 {
     world_t *world = user;
     world_process_t *process = &world->processes[index];
@@ -312,7 +312,7 @@ static void world_on_message(void *user, size_t index, uint64_t now, size_t from
     }
     switch (bytes[0]) {
     case FRAME_HELLO:
-        world_frame(world, index, from, FRAME_HERE, from_uid, NULL, 0);
+        world_frame(world, index, from, FRAME_HERE, from_uid, trp_view_make(NULL, 0));
         break;
     case FRAME_HERE:
         world_on_here(world, index, now, from, from_uid);
@@ -474,8 +474,7 @@ bool world_is_whole(void *user)
         }
         running++;
         if (!trp_cluster_core_is_member(process->core) ||
-            trp_cluster_core_len(process->core) != world->expected ||
-            !world_sees_all_up(process)) {
+            trp_cluster_core_len(process->core) != world->expected || !world_sees_all_up(process)) {
             return false;
         }
         first = first == NULL ? process : first;
@@ -495,8 +494,7 @@ bool world_settle(world_t *world, size_t expected, uint64_t limit)
     bool is_whole = trp_sim_run_until(world->sim, limit, 20 * WORLD_MS, world_is_whole);
     if (!is_whole) {
         (void)printf("\nnot whole: seed %" PRIu64 ", %zu expected, at %.3f s\n",
-                     world->options.seed, expected,
-                     (double)trp_sim_now(world->sim) / 1e9 - 3600);
+                     world->options.seed, expected, (double)trp_sim_now(world->sim) / 1e9 - 3600);
         world_print(world);
     }
     return is_whole;
@@ -568,14 +566,13 @@ void world_print(const world_t *world)
             continue;
         }
         const trp_member_t *self = trp_cluster_core_find(process->core, process->uid);
-        (void)printf("  %3zu: cluster %016" PRIx64 " %s, %zu members, epoch %" PRIu64
-                     " of %zu, digest %016" PRIx64 " health %" PRIu32 ":",
-                     i, trp_cluster_core_cluster(process->core),
-                     troupe_member_state_name(self->state), trp_cluster_core_len(process->core),
-                     trp_cluster_core_epoch(process->core),
-                     trp_cluster_core_settled_len(process->core),
-                     trp_cluster_core_digest(process->core),
-                     trp_cluster_core_health(process->core));
+        (void)printf(
+            "  %3zu: cluster %016" PRIx64 " %s, %zu members, epoch %" PRIu64
+            " of %zu, digest %016" PRIx64 " health %" PRIu32 ":",
+            i, trp_cluster_core_cluster(process->core), troupe_member_state_name(self->state),
+            trp_cluster_core_len(process->core), trp_cluster_core_epoch(process->core),
+            trp_cluster_core_settled_len(process->core), trp_cluster_core_digest(process->core),
+            trp_cluster_core_health(process->core));
         for (size_t m = 0; m < trp_cluster_core_len(process->core) && i < 12; m++) {
             const trp_member_t *member = trp_cluster_core_at(process->core, m);
             if (member->state != TROUPE_MEMBER_UP || member->reach != TRP_REACHABLE) {

@@ -22,18 +22,18 @@
 
 typedef struct world_process {
     char address[32];
-    uint64_t uid;             /* Of the present incarnation; 0: not running. */
+    uint64_t uid; /* Of the present incarnation; 0: not running. */
     uint64_t last_uid;
     trp_cluster_core_t *core; /* NULL: not running. */
     const char *seeds[WORLD_SEEDS_MAX];
     size_t seeds_len;
     char peers[WORLD_PEERS_MAX][32]; /* Known from the incarnation before, if peers are kept. */
     size_t peers_len;
-    bool has_left;            /* Stopped of its own will: isn't started anew. */
-    bool is_hosted;           /* The world's network counts it as alive. */
+    bool has_left;  /* Stopped of its own will: isn't started anew. */
+    bool is_hosted; /* The world's network counts it as alive. */
     uint64_t started_at;
-    uint64_t up_at;           /* When this incarnation saw itself up; 0: not yet. */
-    uint64_t restarts;        /* Times it was told to start anew. */
+    uint64_t up_at;    /* When this incarnation saw itself up; 0: not yet. */
+    uint64_t restarts; /* Times it was told to start anew. */
 } world_process_t;
 
 typedef struct world_counts {
@@ -43,10 +43,10 @@ typedef struct world_counts {
     uint64_t reachable;
     uint64_t down;
     uint64_t removed;
-    uint64_t downed;       /* Decisions. */
-    uint64_t false_downs;  /* Members told down whose process was running. */
-    uint64_t stops[8];     /* By trp_stop_reason_t. */
-    uint64_t notes[16];    /* By trp_note_t. */
+    uint64_t downed;         /* Decisions. */
+    uint64_t false_downs;    /* Members told down whose process was running. */
+    uint64_t stops[8];       /* By trp_stop_reason_t. */
+    uint64_t notes[16];      /* By trp_note_t. */
     uint64_t suspected_mask; /* Bit i: process i (of the first 64) was suspected by somebody. */
     uint64_t unreachable_mask;
 } world_counts_t;
@@ -54,13 +54,13 @@ typedef struct world_counts {
 typedef struct world_options {
     uint64_t seed;
     size_t len;
-    size_t seeds_len;  /* The first so many processes are everybody's seeds, in that order. */
+    size_t seeds_len; /* The first so many processes are everybody's seeds, in that order. */
     trp_sim_network_t network;
     trp_quorum_strategy_t strategy;
     uint32_t quorum_len;
     uint32_t members_min;
     bool keep_peers;
-    bool no_restart;   /* A process that is to start anew stays off instead. */
+    bool no_restart; /* A process that is to start anew stays off instead. */
     trp_cluster_timings_t timings;
 } world_options_t;
 
@@ -70,8 +70,8 @@ typedef struct world {
     world_process_t *processes;
     uint64_t *sessions; /* from * len + to: the uid that `from` has a session with. */
     world_counts_t counts;
-    size_t expected;    /* For world_is_whole. */
-    bool verbose;       /* TROUPE_SIM_VERBOSE: prints every event. */
+    size_t expected; /* For world_is_whole. */
+    bool verbose;    /* TROUPE_SIM_VERBOSE: prints every event. */
 } world_t;
 
 /* Aborts the case when there is no memory. A world prints its seed when a check fails in it. */

@@ -14,6 +14,7 @@
 #include "cluster/join.h"
 #include "cluster/post.h"
 #include "cluster/settle.h"
+#include "cluster/settle_lead.h"
 #include "cluster/split.h"
 #include "cluster/state.h"
 #include "cluster/suspicion.h"
@@ -99,8 +100,8 @@ static void core_init(trp_cluster_core_t *core, const trp_cluster_options_t *opt
     core->join.seek_at = now;
     core->changed_at = now;
     core->digest_is_stale = true;
-    trp_members_init(&core->members, options->members_max == 0 ? TRP_MEMBERS_MAX
-                                                               : options->members_max);
+    trp_members_init(&core->members,
+                     options->members_max == 0 ? TRP_MEMBERS_MAX : options->members_max);
     trp_detector_init(core);
     trp_settle_init(core);
     trp_split_init(core);
@@ -173,8 +174,8 @@ static void core_advance(trp_cluster_core_t *core, uint64_t raw)
         uint64_t gap = raw - start;
         time->skipped += gap;
         core->stats.starved++;
-        int seconds = gap > TRP_HEALTH_MAX * TRP_NS_PER_S ? TRP_HEALTH_MAX
-                                                          : (int)(gap / TRP_NS_PER_S);
+        int seconds =
+            gap > TRP_HEALTH_MAX * TRP_NS_PER_S ? TRP_HEALTH_MAX : (int)(gap / TRP_NS_PER_S);
         trp_detector_add_health(core, seconds < 1 ? 1 : seconds);
         trp_view_note(core, TRP_NOTE_STARVED, core->self->uid, gap / TRP_NS_PER_MS);
     }
@@ -227,8 +228,8 @@ static void core_leave_tick(trp_cluster_core_t *core)
         core->leave_until = core->time.now + core->timings.leave_timeout;
     }
     if (core->self->state == TROUPE_MEMBER_EXITING && core->finish_at == TRP_CLOCK_NEVER) {
-        core->finish_at = core->members.len == 1 ? core->time.now
-                                                 : core->time.now + core->timings.exit_linger;
+        core->finish_at =
+            core->members.len == 1 ? core->time.now : core->time.now + core->timings.exit_linger;
     }
     if (core->time.now >= core->finish_at || core->time.now >= core->leave_until) {
         trp_post_stop(core, TRP_STOP_LEFT);
@@ -335,8 +336,8 @@ void trp_cluster_core_refused(trp_cluster_core_t *core, uint64_t now)
     if (!core_begin(core, now)) {
         return;
     }
-    bool has_left = core->self->state == TROUPE_MEMBER_LEAVING ||
-                    core->self->state == TROUPE_MEMBER_EXITING;
+    bool has_left =
+        core->self->state == TROUPE_MEMBER_LEAVING || core->self->state == TROUPE_MEMBER_EXITING;
     trp_view_stop(core, has_left ? TRP_STOP_LEFT : TRP_STOP_DOWNED);
     core_end(core);
 }

@@ -155,8 +155,9 @@ static troupe_err_t driver_poll(trp_cluster_t *cluster)
     if (is_polled) {
         return TROUPE_OK;
     }
-    troupe_err_t err = trp_runtime_post(cluster->runtime, trp_runtime_system_index(cluster->runtime),
-                                        driver_drain_task, &cluster, sizeof(trp_cluster_t *));
+    troupe_err_t err =
+        trp_runtime_post(cluster->runtime, trp_runtime_system_index(cluster->runtime),
+                         driver_drain_task, &cluster, sizeof(trp_cluster_t *));
     if (err != TROUPE_OK) {
         pthread_mutex_lock(&cluster->mutex);
         cluster->is_polled = false;
