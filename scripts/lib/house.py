@@ -33,10 +33,11 @@ BELOW["node"] = MIDDLE + ["reliable", "entity", "rpc", "hub"]
 # Foreign headers and the only places that may include them.
 FOREIGN = [
     (r"zmq\.h", r"src/net/link/|bench/|tests/"),
-    (r"openssl/", r"src/net/|src/node/|tools/|tests/"),
+    (r"openssl/", r"src/net/|src/node/|src/rpc/|tools/|tests/"),
     (r"msgpack", r"src/(net/link|cluster|pubsub|rpc)/|src/[a-z/]*codec|tests/|bench/"),
     (r"uthash\.h", r"src/base/table\.h"),
     (r"libfyaml\.h", r"src/node/"),
+    (r"cjson/", r"src/node/|tools/|bench/|tests/"),
     (r"troupe/troupe\.h", r"examples/|tests/|tools/|bench/|README"),
 ]
 
