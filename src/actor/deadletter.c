@@ -150,7 +150,12 @@ void trp_drop(trp_dispatcher_t *d, trp_message_t *message, troupe_drop_t reason)
 
 void trp_leftover_free(trp_dispatcher_t *d, trp_message_t *message)
 {
-    if (!drop_carrier(d, message)) {
-        trp_message_free(&d->endpoint.pool, message);
+    bool is_task = (message->flags & TRP_MESSAGE_SYSTEM) != 0 && message->type == TRP_SYSTEM_TASK &&
+                   !trp_id_is_ask(message->target);
+    if (is_task) {
+        trp_task_abandon(d, message);
+    } else if (drop_carrier(d, message)) {
+        return;
     }
+    trp_message_free(&d->endpoint.pool, message);
 }

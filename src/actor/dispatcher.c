@@ -217,6 +217,20 @@ static bool dispatcher_is_behind(const trp_dispatcher_t *d)
     return TRP_UNLIKELY(d->backlog >= BACKLOG_HIGH) && d->run_first != NULL;
 }
 
+/* A dispatcher stays as long as the runtime; the endpoint of another thread may close meanwhile. */
+static void producer_wake(trp_runtime_t *runtime, uint32_t from)
+{
+    if (from < runtime->len) {
+        trp_waker_wake(&runtime->endpoints[from]->waker);
+        return;
+    }
+    pthread_mutex_lock(&runtime->endpoints_mutex);
+    if (runtime->endpoints[from] != NULL) {
+        trp_waker_wake(&runtime->endpoints[from]->waker);
+    }
+    pthread_mutex_unlock(&runtime->endpoints_mutex);
+}
+
 static bool channel_drain(trp_dispatcher_t *d, trp_channel_t *channel, uint32_t from,
                           uint32_t len_max)
 {
@@ -247,10 +261,7 @@ static bool channel_drain(trp_dispatcher_t *d, trp_channel_t *channel, uint32_t 
     if (TRP_UNLIKELY(atomic_load_explicit(&channel->wants_room, memory_order_relaxed)) &&
         trp_channel_poll(channel) <= TRP_CHANNEL_LOW) {
         atomic_store_explicit(&channel->wants_room, false, memory_order_relaxed);
-        trp_endpoint_t *producer = d->endpoint.runtime->endpoints[from];
-        if (producer != NULL) {
-            trp_waker_wake(&producer->waker);
-        }
+        producer_wake(d->endpoint.runtime, from);
     }
     return true;
 }
@@ -467,8 +478,15 @@ void trp_dispatcher_run(trp_dispatcher_t *d)
 troupe_err_t trp_dispatcher_post(trp_dispatcher_t *d, uint32_t target_index, trp_task_fn fn,
                                  const void *payload, size_t size)
 {
+    trp_task_t task = {fn, NULL, payload, size};
+    return trp_dispatcher_post_task(d, target_index, &task);
+}
+
+troupe_err_t trp_dispatcher_post_task(trp_dispatcher_t *d, uint32_t target_index,
+                                      const trp_task_t *task)
+{
     TRP_ASSERT(target_index < d->endpoint.runtime->len);
-    trp_message_t *message = trp_task_new(&d->endpoint.pool, fn, payload, size);
+    trp_message_t *message = trp_task_make(&d->endpoint.pool, task);
     if (message == NULL) {
         return TROUPE_ENOMEM;
     }

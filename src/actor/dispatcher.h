@@ -105,7 +105,7 @@ struct trp_dispatcher {
     uint64_t poll_next; /* When to look at them while busy. */
     trp_injector_t injector;
     pthread_t thread;
-    bool has_thread;
+    _Atomic bool has_thread; /* Other threads ask whether they are this one. */
     uint32_t hooks_attached;
     _Atomic bool must_end;
     troupe_err_t start_error;
@@ -128,6 +128,9 @@ void trp_dispatcher_run(trp_dispatcher_t *d);
 /* Runs fn on another dispatcher (or on this one, later), in order with this one's messages to it. */
 troupe_err_t trp_dispatcher_post(trp_dispatcher_t *d, uint32_t target_index, trp_task_fn fn,
                                  const void *payload, size_t size);
+
+troupe_err_t trp_dispatcher_post_task(trp_dispatcher_t *d, uint32_t target_index,
+                                      const trp_task_t *task);
 
 /* Lets go all actors that wait there. */
 void trp_parking_release(trp_dispatcher_t *d, trp_parking_t *parking);

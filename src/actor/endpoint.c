@@ -3,6 +3,7 @@
 
 #include "actor/endpoint.h"
 
+#include <poll.h>
 #include <string.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
@@ -13,6 +14,9 @@
 #include "actor/system.h"
 #include "base/assert.h"
 #include "base/memory.h"
+
+#define CLOSE_WAIT_MS 10    /* Of one wait for room. */
+#define CLOSE_WAITS_MAX 100 /* Then the rest is left. */
 
 /* ---- waker ----------------------------------------------------------------------------------- */
 
@@ -152,20 +156,42 @@ bool trp_endpoint_wants_room(trp_endpoint_t *endpoint)
 
 /* ---- tasks ----------------------------------------------------------------------------------- */
 
-trp_message_t *trp_task_new(trp_pool_t *pool, trp_task_fn fn, const void *payload, size_t size)
+void trp_task_fill(trp_message_t *message, const trp_task_t *task)
 {
-    TRP_ASSERT(size <= TRP_TASK_SIZE_MAX);
-    trp_message_t *message = trp_message_take(pool, 1, size, true);
-    if (message == NULL) {
-        return NULL;
-    }
+    TRP_ASSERT(trp_message_words(message) == TRP_TASK_WORDS && message->size == task->size);
+    uint64_t *words = trp_message_extension(message);
     message->type = TRP_SYSTEM_TASK;
     message->sender = 0;
-    memcpy(trp_message_extension(message), &fn, sizeof(fn));
-    if (size > 0) {
-        memcpy(trp_message_payload(message), payload, size);
+    memcpy(&words[0], &task->fn, sizeof(task->fn));
+    memcpy(&words[1], &task->abandon, sizeof(task->abandon));
+    if (task->size > 0) {
+        memcpy(trp_message_payload(message), task->payload, task->size);
+    }
+}
+
+trp_message_t *trp_task_make(trp_pool_t *pool, const trp_task_t *task)
+{
+    TRP_ASSERT(task->size <= TRP_TASK_SIZE_MAX);
+    trp_message_t *message = trp_message_take(pool, TRP_TASK_WORDS, task->size, true);
+    if (message != NULL) {
+        trp_task_fill(message, task);
     }
     return message;
+}
+
+trp_message_t *trp_task_new(trp_pool_t *pool, trp_task_fn fn, const void *payload, size_t size)
+{
+    trp_task_t task = {fn, NULL, payload, size};
+    return trp_task_make(pool, &task);
+}
+
+void trp_task_abandon(trp_dispatcher_t *d, trp_message_t *message)
+{
+    trp_task_fn abandon = NULL;
+    memcpy(&abandon, &trp_message_extension(message)[1], sizeof(abandon));
+    if (abandon != NULL) {
+        abandon(d, trp_message_payload(message), message->size);
+    }
 }
 
 troupe_err_t trp_endpoint_post(trp_endpoint_t *endpoint, uint32_t target_index, trp_task_fn fn,
@@ -208,6 +234,10 @@ troupe_err_t trp_endpoint_connect(trp_endpoint_t *endpoint)
             __atomic_store_n(&runtime->channels[endpoint->index][to], channel, __ATOMIC_RELEASE);
         }
         endpoint->out[to] = runtime->channels[endpoint->index][to];
+        endpoint->out[to]->is_dirty = false;
+        if (endpoint->out[to]->outbox_len > 0) { /* Left by the one before. */
+            endpoint_mark_dirty(endpoint, to);
+        }
     }
     return TROUPE_OK;
 }
@@ -254,10 +284,29 @@ troupe_err_t trp_endpoint_open(trp_endpoint_t *endpoint, trp_runtime_t *runtime)
     return err;
 }
 
+static void endpoint_wait_for_room(trp_endpoint_t *endpoint)
+{
+    uint64_t count = 0;
+    struct pollfd poll_fd = {.fd = endpoint->waker.fd, .events = POLLIN};
+    atomic_store_explicit(&endpoint->waker.is_sleeping, true, memory_order_relaxed);
+    if (!trp_endpoint_wants_room(endpoint)) {
+        (void)poll(&poll_fd, 1, CLOSE_WAIT_MS);
+    }
+    atomic_store_explicit(&endpoint->waker.is_sleeping, false, memory_order_relaxed);
+    ssize_t got = read(endpoint->waker.fd, &count, sizeof(count));
+    (void)got; /* Nothing to read is as good. */
+}
+
+/* What finds no room in time stays in the outbox: the next endpoint of the same index sends it, or the
+ * end of the node frees it. */
 void trp_endpoint_close(trp_endpoint_t *endpoint)
 {
     trp_runtime_t *runtime = endpoint->runtime;
-    (void)trp_endpoint_flush(endpoint);
+    for (uint32_t i = 0; trp_endpoint_flush(endpoint) && i < CLOSE_WAITS_MAX &&
+                         atomic_load_explicit(&runtime->is_running, memory_order_acquire);
+         i++) {
+        endpoint_wait_for_room(endpoint);
+    }
     pthread_mutex_lock(&runtime->endpoints_mutex);
     runtime->endpoints[endpoint->index] = NULL;
     pthread_mutex_unlock(&runtime->endpoints_mutex);

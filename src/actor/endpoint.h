@@ -26,6 +26,16 @@ typedef struct trp_dispatcher trp_dispatcher_t;
 typedef void (*trp_task_fn)(trp_dispatcher_t *d, void *payload, size_t size);
 #define TRP_TASK_SIZE_MAX 208u
 
+/* A task with an end for what its payload owns, when it can't be run any more because the node ends. */
+typedef struct trp_task {
+    trp_task_fn fn;
+    trp_task_fn abandon; /* On the thread that stops the node; NULL: the payload owns nothing. */
+    const void *payload; /* Copied. */
+    size_t size;         /* At most TRP_TASK_SIZE_MAX. */
+} trp_task_t;
+
+#define TRP_TASK_WORDS 2u /* Of the message's extension: fn and abandon. */
+
 /* How a sleeping thread is woken. */
 typedef struct trp_waker {
     TRP_ALIGNED(TRP_CACHE_LINE) _Atomic bool is_sleeping;
@@ -116,6 +126,11 @@ bool trp_endpoint_wants_room(trp_endpoint_t *endpoint);
 
 /* A message cell that runs `fn` on a dispatcher; NULL without memory. */
 trp_message_t *trp_task_new(trp_pool_t *pool, trp_task_fn fn, const void *payload, size_t size);
+trp_message_t *trp_task_make(trp_pool_t *pool, const trp_task_t *task);
+/* Turns a fresh system cell with TRP_TASK_WORDS words into the task. */
+void trp_task_fill(trp_message_t *message, const trp_task_t *task);
+/* Ends the payload of a task that is not run. */
+void trp_task_abandon(trp_dispatcher_t *d, trp_message_t *message);
 
 /* Runs `fn` with a copy of the payload (at most TRP_TASK_SIZE_MAX) on the dispatcher's thread, in
  * order with this endpoint's other posts and messages to it. Flush afterwards. ENOMEM. */

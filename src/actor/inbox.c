@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <poll.h>
+#include <sched.h>
 #include <string.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
@@ -245,7 +246,10 @@ void troupe_inbox_close(troupe_inbox_t **inbox_p)
         return;
     }
     *inbox_p = NULL;
-    trp_outside_system(inbox->runtime, inbox->ref, TRP_SYSTEM_KILL);
+    /* A kill that is not sent is an inbox that never ends. */
+    while (trp_outside_system(inbox->runtime, inbox->ref, TRP_SYSTEM_KILL) == TROUPE_ENOMEM) {
+        (void)sched_yield();
+    }
     pthread_mutex_lock(&inbox->mutex);
     while (!inbox->is_stopped) {
         (void)pthread_cond_wait(&inbox->changed, &inbox->mutex);
@@ -376,6 +380,16 @@ static void ask_task(trp_dispatcher_t *d, void *payload, size_t size)
     trp_body_unref(order.body);
 }
 
+/* The actor's stop has answered the ask, or will. */
+static void ask_abandon(trp_dispatcher_t *d, void *payload, size_t size)
+{
+    ask_order_t order;
+    (void)d;
+    TRP_ASSERT(size == sizeof(order));
+    memcpy(&order, payload, sizeof(order));
+    trp_body_unref(order.body);
+}
+
 /* Enters the ask so that a stop of the actor answers it. */
 static troupe_err_t ask_enter(troupe_inbox_t *inbox, inbox_ask_t *ask)
 {
@@ -433,8 +447,8 @@ troupe_err_t troupe_inbox_ask(troupe_inbox_t *inbox, troupe_ref_t to, troupe_typ
         err = ask_enter(inbox, &ask);
     }
     if (err == TROUPE_OK) {
-        err = trp_runtime_post(inbox->runtime, trp_id_dispatcher(inbox->ref.id), ask_task, &order,
-                               sizeof(order));
+        trp_task_t task = {ask_task, ask_abandon, &order, sizeof(order)};
+        err = trp_runtime_post_task(inbox->runtime, trp_id_dispatcher(inbox->ref.id), &task);
         if (err != TROUPE_OK) {
             ask_refuse(&ask, err);
         }

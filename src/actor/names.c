@@ -57,7 +57,17 @@ troupe_err_t trp_names_init(trp_names_t *names, uint64_t seed)
     trp_table_init(&names->table, seed, TRP_NAMES_MAX);
     trp_table_init(&names->by_id, seed, TRP_NAMES_MAX);
     names->limbo = NULL;
+    names->is_closing = false;
     return pthread_mutex_init(&names->mutex, NULL) == 0 ? TROUPE_OK : TROUPE_ESYSTEM;
+}
+
+static void names_free_limbo(trp_names_t *names)
+{
+    while (names->limbo != NULL) {
+        trp_name_t *name = names->limbo;
+        names->limbo = name->limbo_next;
+        trp_free(name);
+    }
 }
 
 void trp_names_fini(trp_names_t *names)
@@ -69,7 +79,7 @@ void trp_names_fini(trp_names_t *names)
     }
     trp_table_fini(&names->table);
     trp_table_fini(&names->by_id);
-    trp_names_sweep(names);
+    names_free_limbo(names);
     (void)pthread_mutex_destroy(&names->mutex);
 }
 
@@ -143,14 +153,17 @@ void trp_names_remove(trp_names_t *names, trp_name_t **name_p)
 void trp_names_sweep(trp_names_t *names)
 {
     pthread_mutex_lock(&names->mutex);
-    trp_name_t *name = names->limbo;
-    names->limbo = NULL;
+    trp_names_t swept = {.limbo = names->is_closing ? NULL : names->limbo};
+    names->limbo = names->is_closing ? names->limbo : NULL;
     pthread_mutex_unlock(&names->mutex);
-    while (name != NULL) {
-        trp_name_t *next = name->limbo_next;
-        trp_free(name); /* The first member of its entry, if it has one. */
-        name = next;
-    }
+    names_free_limbo(&swept);
+}
+
+void trp_names_close(trp_names_t *names)
+{
+    pthread_mutex_lock(&names->mutex);
+    names->is_closing = true;
+    pthread_mutex_unlock(&names->mutex);
 }
 
 bool trp_names_child_text(trp_names_t *names, uint64_t parent_id, uint64_t id, char *ret_text)

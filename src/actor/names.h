@@ -38,6 +38,7 @@ typedef struct trp_names {
     trp_table_t table; /* By parent and text. */
     trp_table_t by_id;
     trp_name_t *limbo;
+    bool is_closing; /* The limbo is kept for the end: actors may end before their children do. */
 } trp_names_t;
 
 troupe_err_t trp_names_init(trp_names_t *names, uint64_t seed);
@@ -51,6 +52,8 @@ troupe_err_t trp_names_add(trp_names_t *names, const trp_name_t *parent, uint64_
 void trp_names_remove(trp_names_t *names, trp_name_t **name);
 /* Frees what waits in the limbo. The watchdog alone. */
 void trp_names_sweep(trp_names_t *names);
+/* From now on nothing is swept. */
+void trp_names_close(trp_names_t *names);
 
 /* Writes the name of that child (TROUPE_NAME_SIZE_MAX + 1 bytes); false when it has none. */
 bool trp_names_child_text(trp_names_t *names, uint64_t parent_id, uint64_t id, char *ret_text);

@@ -49,25 +49,40 @@ static trp_message_t *outside_cell(trp_runtime_t *runtime, uint32_t words, size_
     return message;
 }
 
-troupe_err_t trp_runtime_post(trp_runtime_t *runtime, uint32_t target_index, trp_task_fn fn,
-                              const void *payload, size_t size)
+static troupe_err_t task_inject(trp_runtime_t *runtime, uint32_t target_index,
+                                const trp_task_t *task)
 {
-    TRP_ASSERT(size <= TRP_TASK_SIZE_MAX && target_index < runtime->len);
-    if (!atomic_load_explicit(&runtime->is_running, memory_order_acquire)) {
+    if (!atomic_load_explicit(&runtime->is_running, memory_order_seq_cst)) {
         return TROUPE_ESTOPPED;
     }
-    trp_message_t *message = outside_cell(runtime, 1, size, true);
+    trp_message_t *message = outside_cell(runtime, TRP_TASK_WORDS, task->size, true);
     if (message == NULL) {
         return TROUPE_ENOMEM;
     }
-    message->type = TRP_SYSTEM_TASK;
+    trp_task_fill(message, task);
     message->target = trp_id_make(target_index, TRP_SLOT_DISPATCHER, 0);
-    memcpy(trp_message_extension(message), &fn, sizeof(fn));
-    if (size > 0) {
-        memcpy(trp_message_payload(message), payload, size);
-    }
     trp_runtime_inject(runtime, message);
     return TROUPE_OK;
+}
+
+/* Counted, so that the end of the node can wait for whoever saw it running: each task that was accepted
+ * is either run or abandoned, and nobody waits for its answer in vain. Sequentially consistent, as is
+ * the store of is_running in trp_runtime_stop: one of the two sees the other. */
+troupe_err_t trp_runtime_post_task(trp_runtime_t *runtime, uint32_t target_index,
+                                   const trp_task_t *task)
+{
+    TRP_ASSERT(task->size <= TRP_TASK_SIZE_MAX && target_index < runtime->len);
+    atomic_fetch_add_explicit(&runtime->posting, 1, memory_order_seq_cst);
+    troupe_err_t err = task_inject(runtime, target_index, task);
+    atomic_fetch_sub_explicit(&runtime->posting, 1, memory_order_seq_cst);
+    return err;
+}
+
+troupe_err_t trp_runtime_post(trp_runtime_t *runtime, uint32_t target_index, trp_task_fn fn,
+                              const void *payload, size_t size)
+{
+    trp_task_t task = {fn, NULL, payload, size};
+    return trp_runtime_post_task(runtime, target_index, &task);
 }
 
 /* ---- user messages --------------------------------------------------------------------------- */
@@ -143,14 +158,23 @@ static void remote_task(trp_dispatcher_t *d, void *payload, size_t size)
     trp_body_unref(order.body);
 }
 
+static void remote_abandon(trp_dispatcher_t *d, void *payload, size_t size)
+{
+    remote_order_t order;
+    (void)d;
+    TRP_ASSERT(size == sizeof(order));
+    memcpy(&order, payload, sizeof(order));
+    trp_body_unref(order.body);
+}
+
 static troupe_err_t outside_send_remote(trp_runtime_t *runtime, const trp_outside_letter_t *letter)
 {
     remote_order_t order = {letter->to, letter->from.id, outside_body(runtime, letter)};
     if (order.body == NULL) {
         return TROUPE_EOVERLOAD;
     }
-    troupe_err_t err =
-        trp_runtime_post(runtime, OUTSIDE_DISPATCHER, remote_task, &order, sizeof(order));
+    trp_task_t task = {remote_task, remote_abandon, &order, sizeof(order)};
+    troupe_err_t err = trp_runtime_post_task(runtime, OUTSIDE_DISPATCHER, &task);
     if (err != TROUPE_OK) {
         trp_body_unref(order.body);
     }
@@ -200,12 +224,12 @@ static void system_task(trp_dispatcher_t *d, void *payload, size_t size)
     trp_system_send(d, order.to, (trp_system_kind_t)order.kind, 0, NULL, 0);
 }
 
-void trp_outside_system(trp_runtime_t *runtime, troupe_ref_t to, uint16_t kind)
+troupe_err_t trp_outside_system(trp_runtime_t *runtime, troupe_ref_t to, uint16_t kind)
 {
     system_order_t order = {to, kind};
     bool is_local = to.node == runtime->uid && trp_id_dispatcher(to.id) < runtime->len;
     uint32_t index = is_local ? trp_id_dispatcher(to.id) : OUTSIDE_DISPATCHER;
-    (void)!trp_runtime_post(runtime, index, system_task, &order, sizeof(order));
+    return trp_runtime_post(runtime, index, system_task, &order, sizeof(order));
 }
 
 /* ---- ports ----------------------------------------------------------------------------------- */
@@ -249,10 +273,10 @@ troupe_err_t troupe_port_tell(troupe_port_t *port, troupe_ref_t to, troupe_ref_t
 
 void troupe_port_poison(troupe_port_t *port, troupe_ref_t who)
 {
-    trp_outside_system(port->runtime, who, TRP_SYSTEM_POISON);
+    (void)!trp_outside_system(port->runtime, who, TRP_SYSTEM_POISON);
 }
 
 void troupe_port_kill(troupe_port_t *port, troupe_ref_t who)
 {
-    trp_outside_system(port->runtime, who, TRP_SYSTEM_KILL);
+    (void)!trp_outside_system(port->runtime, who, TRP_SYSTEM_KILL);
 }

@@ -19,8 +19,8 @@ typedef struct trp_outside_letter {
 
 /* Sends to this or another node. Errors as troupe_port_tell. */
 troupe_err_t trp_outside_send(trp_runtime_t *runtime, const trp_outside_letter_t *letter);
-/* Sends a system message without a body. */
-void trp_outside_system(trp_runtime_t *runtime, troupe_ref_t to, uint16_t kind);
+/* Sends a system message without a body. ENOMEM, ESTOPPED. */
+troupe_err_t trp_outside_system(trp_runtime_t *runtime, troupe_ref_t to, uint16_t kind);
 /* True when the calling thread is one of the dispatchers. */
 bool trp_outside_is_inside(const trp_runtime_t *runtime);
 

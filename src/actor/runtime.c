@@ -367,7 +367,11 @@ static troupe_err_t guardian_stop(trp_runtime_t *runtime, uint64_t guardian, con
     if (!atomic_load_explicit(&runtime->is_running, memory_order_acquire)) {
         return TROUPE_OK;
     }
-    trp_outside_system(runtime, (troupe_ref_t){runtime->uid, guardian}, TRP_SYSTEM_KILL);
+    troupe_ref_t who = {runtime->uid, guardian};
+    while (trp_outside_system(runtime, who, TRP_SYSTEM_KILL) == TROUPE_ENOMEM &&
+           trp_clock_now() < deadline_ns) {
+        (void)sched_yield();
+    }
     pthread_mutex_lock(&runtime->life_mutex);
     while (!*is_ended && result != ETIMEDOUT) {
         result = pthread_cond_timedwait(&runtime->life_changed, &runtime->life_mutex, &deadline);
@@ -387,29 +391,37 @@ troupe_err_t trp_runtime_stop_system(trp_runtime_t *runtime, uint64_t deadline_n
     return guardian_stop(runtime, runtime->guardian_system, &runtime->is_system_ended, deadline_ns);
 }
 
-/* Frees what no dispatcher will take any more, so that bodies and jobs in it end. */
-static void leftovers_free(trp_dispatcher_t *d)
+static void outbox_free(trp_dispatcher_t *d, trp_channel_t *channel)
+{
+    trp_message_t *message = NULL;
+    while ((message = channel->outbox_head) != NULL) {
+        channel->outbox_head = message->next;
+        trp_leftover_free(d, message);
+    }
+    channel->outbox_tail = NULL;
+    channel->outbox_len = 0;
+}
+
+/* Frees what a dispatcher that has ended will not take any more, so that bodies and jobs in it end and
+ * whoever waits for a task is told. The outboxes of `producers` endpoints have no owner any more. */
+static void leftovers_free(trp_dispatcher_t *d, uint32_t producers)
 {
     trp_runtime_t *runtime = d->endpoint.runtime;
     trp_message_t *message = NULL;
     while ((message = trp_injector_pop(&d->injector)) != NULL) {
         trp_leftover_free(d, message);
     }
-    for (uint32_t from = 0; from < TRP_ENDPOINTS_MAX; from++) {
-        trp_channel_t *channel = runtime->channels[from][d->index];
-        if (channel == NULL) {
-            continue;
-        }
-        while (trp_channel_poll(channel) > 0) {
+    uint32_t len = atomic_load_explicit(&runtime->endpoints_len, memory_order_acquire);
+    for (uint32_t from = 0; from < len; from++) {
+        trp_channel_t *channel =
+            __atomic_load_n(&runtime->channels[from][d->index], __ATOMIC_ACQUIRE);
+        while (channel != NULL && trp_channel_poll(channel) > 0) {
             trp_leftover_free(d, trp_channel_peek(channel, 0));
             trp_channel_release(channel, 1);
         }
-        while ((message = channel->outbox_head) != NULL) {
-            channel->outbox_head = message->next;
-            trp_leftover_free(d, message);
+        if (channel != NULL && from < producers) {
+            outbox_free(d, channel);
         }
-        channel->outbox_tail = NULL;
-        channel->outbox_len = 0;
     }
     while ((message = d->task_first) != NULL) {
         d->task_first = message->next;
@@ -417,9 +429,20 @@ static void leftovers_free(trp_dispatcher_t *d)
     }
 }
 
+static void leftovers_free_all(trp_runtime_t *runtime, uint32_t producers)
+{
+    for (uint32_t i = 0; i < runtime->len; i++) {
+        if (runtime->dispatchers[i] != NULL) {
+            leftovers_free(runtime->dispatchers[i], producers);
+        }
+    }
+}
+
 void trp_runtime_stop(trp_runtime_t *runtime)
 {
-    atomic_store_explicit(&runtime->is_running, false, memory_order_release);
+    /* Sequentially consistent: pairs with trp_runtime_post_task. */
+    atomic_store_explicit(&runtime->is_running, false, memory_order_seq_cst);
+    trp_names_close(&runtime->names);
     if (runtime->offload != NULL) {
         trp_offload_stop(runtime->offload);
     }
@@ -437,6 +460,10 @@ void trp_runtime_stop(trp_runtime_t *runtime)
             d->has_thread = false;
         }
     }
+    while (atomic_load_explicit(&runtime->posting, memory_order_seq_cst) > 0) {
+        (void)sched_yield();
+    }
+    leftovers_free_all(runtime, runtime->len);
 }
 
 void trp_runtime_destroy(trp_runtime_t **runtime_p)
@@ -447,11 +474,7 @@ void trp_runtime_destroy(trp_runtime_t **runtime_p)
     }
     *runtime_p = NULL;
     trp_runtime_stop(runtime);
-    for (uint32_t i = 0; i < runtime->len; i++) {
-        if (runtime->dispatchers[i] != NULL) {
-            leftovers_free(runtime->dispatchers[i]);
-        }
-    }
+    leftovers_free_all(runtime, TRP_ENDPOINTS_MAX);
     trp_offload_destroy(&runtime->offload);
     for (uint32_t i = 0; i < runtime->len; i++) {
         trp_dispatcher_destroy(&runtime->dispatchers[i]);

@@ -101,6 +101,7 @@ struct trp_runtime {
     uint64_t guardian_temp;
     uint64_t guardian_remote;
     _Atomic bool is_running;
+    _Atomic uint32_t posting; /* Threads inside trp_runtime_post_task. */
     struct trp_watchdog *watchdog;
     /* Starting and stopping. */
     pthread_mutex_t life_mutex;
@@ -144,6 +145,8 @@ void trp_runtime_destroy(trp_runtime_t **runtime);
 /* Runs fn on a dispatcher's thread. Any thread. ENOMEM, ESTOPPED. */
 troupe_err_t trp_runtime_post(trp_runtime_t *runtime, uint32_t target_index, trp_task_fn fn,
                               const void *payload, size_t size);
+troupe_err_t trp_runtime_post_task(trp_runtime_t *runtime, uint32_t target_index,
+                                   const trp_task_t *task);
 /* Hands a ready cell (from the depot) to its target's dispatcher. Any thread. */
 void trp_runtime_inject(trp_runtime_t *runtime, trp_message_t *message);
 

@@ -39,6 +39,15 @@ static void outside_spawn_task(trp_dispatcher_t *d, void *payload, size_t size)
     }
 }
 
+static void outside_spawn_abandon(trp_dispatcher_t *d, void *payload, size_t size)
+{
+    outside_spawn_t order;
+    (void)d;
+    TRP_ASSERT(size == sizeof(order));
+    memcpy(&order, payload, sizeof(order));
+    trp_spawn_waiter_done(order.waiter, TROUPE_ESTOPPED);
+}
+
 troupe_err_t trp_runtime_spawn(trp_runtime_t *runtime, uint64_t guardian,
                                const troupe_behavior_t *behavior,
                                const troupe_spawn_options_t *options, troupe_ref_t *ret_ref)
@@ -49,8 +58,8 @@ troupe_err_t trp_runtime_spawn(trp_runtime_t *runtime, uint64_t guardian,
     trp_spawn_waiter_t waiter;
     trp_spawn_waiter_init(&waiter);
     outside_spawn_t order = {guardian, behavior, options, &waiter};
-    troupe_err_t err = trp_runtime_post(runtime, trp_runtime_system_index(runtime),
-                                        outside_spawn_task, &order, sizeof(order));
+    trp_task_t task = {outside_spawn_task, outside_spawn_abandon, &order, sizeof(order)};
+    troupe_err_t err = trp_runtime_post_task(runtime, trp_runtime_system_index(runtime), &task);
     if (err == TROUPE_OK) {
         err = trp_spawn_waiter_wait(&waiter);
     }

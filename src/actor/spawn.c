@@ -239,6 +239,21 @@ static void order_task(trp_dispatcher_t *d, void *payload, size_t size)
     order_carry_out(d, payload);
 }
 
+/* The node ends before the actor has begun. */
+static void order_abandon(trp_dispatcher_t *d, void *payload, size_t size)
+{
+    spawn_order_t *order = payload;
+    TRP_ASSERT(size >= offsetof(spawn_order_t, args));
+    if (order->spec != NULL && order->spec->waiter != NULL) {
+        trp_spawn_waiter_done(order->spec->waiter, TROUPE_ESTOPPED);
+    }
+    trp_free(order->spec);
+    trp_free(order->large_args);
+    if (order->is_named) {
+        trp_names_remove(&d->endpoint.runtime->names, &order->name);
+    }
+}
+
 /* ---- on the spawner's dispatcher ------------------------------------------------------------- */
 
 troupe_err_t trp_spawn_lease(trp_dispatcher_t *d, uint32_t index, uint64_t *ret_id)
@@ -361,8 +376,9 @@ static troupe_err_t order_send(trp_dispatcher_t *d, troupe_actor_t *parent, spaw
         return TROUPE_OK;
     }
     size_t inline_size = order->large_args == NULL ? order->args_size : 0;
-    err = trp_dispatcher_post(d, index, order_task, order,
-                              offsetof(spawn_order_t, args) + inline_size);
+    trp_task_t task = {order_task, order_abandon, order,
+                       offsetof(spawn_order_t, args) + inline_size};
+    err = trp_dispatcher_post_task(d, index, &task);
     if (err != TROUPE_OK) {
         (void)trp_children_remove(children, order->id, order->child_index);
     }

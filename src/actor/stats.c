@@ -25,6 +25,7 @@ typedef struct census {
     pthread_cond_t answered;
     uint32_t waiting;
     uint32_t refs;
+    bool is_abandoned; /* The node ended meanwhile. */
     troupe_stats_t sum;
 } census_t;
 
@@ -152,6 +153,19 @@ static void census_task(trp_dispatcher_t *d, void *payload, size_t size)
     census_unref(census);
 }
 
+static void census_abandon(trp_dispatcher_t *d, void *payload, size_t size)
+{
+    census_t *census = NULL;
+    (void)d;
+    (void)size;
+    memcpy(&census, payload, sizeof(census));
+    pthread_mutex_lock(&census->mutex);
+    census->is_abandoned = true;
+    pthread_cond_signal(&census->answered);
+    pthread_mutex_unlock(&census->mutex);
+    census_unref(census);
+}
+
 static census_t *census_new(void)
 {
     census_t *census = trp_calloc(1, sizeof(*census));
@@ -175,7 +189,8 @@ static troupe_err_t census_post(trp_runtime_t *runtime, census_t *census)
         census->refs++;
         census->waiting++;
         pthread_mutex_unlock(&census->mutex);
-        troupe_err_t err = trp_runtime_post(runtime, i, census_task, &census, sizeof(census));
+        trp_task_t task = {census_task, census_abandon, &census, sizeof(census)};
+        troupe_err_t err = trp_runtime_post_task(runtime, i, &task);
         if (err != TROUPE_OK) {
             pthread_mutex_lock(&census->mutex);
             census->refs--;
@@ -193,10 +208,11 @@ static troupe_err_t census_wait(census_t *census, uint64_t deadline_ns)
                                 (long)(deadline_ns % TRP_NS_PER_S)};
     int result = 0;
     pthread_mutex_lock(&census->mutex);
-    while (census->waiting > 0 && result != ETIMEDOUT) {
+    while (census->waiting > 0 && !census->is_abandoned && result != ETIMEDOUT) {
         result = pthread_cond_timedwait(&census->answered, &census->mutex, &deadline);
     }
     troupe_err_t err = census->waiting > 0 ? TROUPE_ETIMEOUT : TROUPE_OK;
+    err = census->is_abandoned ? TROUPE_ESTOPPED : err;
     pthread_mutex_unlock(&census->mutex);
     return err;
 }

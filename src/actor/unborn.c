@@ -38,7 +38,7 @@ void trp_unborn_fini(trp_dispatcher_t *d)
         while (queue->first != NULL) {
             trp_message_t *message = queue->first;
             queue->first = message->next;
-            trp_message_free(&d->endpoint.pool, message);
+            trp_leftover_free(d, message);
         }
         trp_free(queue);
     }

@@ -13,12 +13,19 @@
 
 #define LOOKS_PER_BOUND 2u
 
-static void watchdog_report(trp_dispatcher_t *d, const trp_dispatcher_t *stuck, uint64_t held_ns)
+static void watchdog_report(trp_dispatcher_t *d, const trp_dispatcher_t *stuck, uint64_t turn,
+                            uint64_t held_ns)
 {
     troupe_event_t event;
     trp_event_init(&event, TROUPE_EVENT_SLOW_RECEIVE, NULL, 0);
     uint64_t id = atomic_load_explicit(&stuck->active_id, memory_order_relaxed);
     const trp_name_t *name = atomic_load_explicit(&stuck->active_name, memory_order_relaxed);
+    /* Acquire and look again: the name is that of the activation that is on, published before it, and
+     * not one that is being made just now. */
+    atomic_thread_fence(memory_order_acquire);
+    if (atomic_load_explicit(&stuck->activations, memory_order_relaxed) != turn) {
+        return;
+    }
     uint64_t child_id = name != NULL && name->id == id ? 0 : id;
     char path[TROUPE_PATH_SIZE_MAX];
     if (trp_names_format(name, child_id, path, sizeof(path)) != TROUPE_OK) {
@@ -52,7 +59,7 @@ static void watchdog_look(trp_dispatcher_t *d, trp_watchdog_t *watchdog, uint32_
     uint64_t held_ns = d->now - watchdog->since_ns[index];
     if (held_ns >= watchdog->bound_ns && !watchdog->is_told[index]) {
         watchdog->is_told[index] = true;
-        watchdog_report(d, other, held_ns);
+        watchdog_report(d, other, turn, held_ns);
     }
 }
 
