@@ -13,21 +13,21 @@
  * With wait_ms one that finds nobody is kept at its topic until the topic has targets; one that finds
  * only pending subscriptions is *held* where they are, until they turn active. */
 
+#include "pubsub/confirm.h"
+
 #include <string.h>
 
 #include "actor/send.h"
 #include "base/assert.h"
-#include "base/bytes.h"
 #include "base/clock.h"
-#include "base/hash.h"
-#include "base/list.h"
 #include "base/memory.h"
-#include "pubsub/confirm.h"
-#include "pubsub/site.h"
+#include "pubsub/answer.h"
+#include "pubsub/arrive.h"
+#include "pubsub/group.h"
+#include "pubsub/tasks.h"
 
 #define CONFIRM_TIMEOUT_MS 5000u
 #define CONFIRMS_MAX 65536u /* Open on one dispatcher. */
-#define WAITING_MAX 1000u   /* Of one topic on one dispatcher. */
 #define CONFIRM_PARTS_UNKNOWN UINT32_MAX
 
 /* What another node owes. */
@@ -61,39 +61,6 @@ struct trp_confirm {
     confirm_node_t *nodes;
 };
 
-/* What waits at a topic; made on first use, freed when nothing does. */
-typedef struct confirm_waiting {
-    trp_list_t confirms;
-    uint32_t len;
-    trp_message_t *held_first;
-    trp_message_t *held_last;
-    uint32_t held_len;
-} confirm_waiting_t;
-
-/* ---- what waits at a topic -------------------------------------------------------------------- */
-
-static confirm_waiting_t *waiting_get(trp_replica_topic_t *topic)
-{
-    if (topic->waiting == NULL) {
-        confirm_waiting_t *waiting = trp_calloc(1, sizeof(*waiting));
-        if (waiting == NULL) {
-            return NULL;
-        }
-        trp_list_init(&waiting->confirms);
-        topic->waiting = waiting;
-    }
-    return topic->waiting;
-}
-
-static void waiting_put(trp_replica_topic_t *topic)
-{
-    confirm_waiting_t *waiting = topic->waiting;
-    if (waiting != NULL && waiting->len == 0 && waiting->held_len == 0) {
-        trp_free(waiting);
-        topic->waiting = NULL;
-    }
-}
-
 /* ---- ends ------------------------------------------------------------------------------------- */
 
 static void confirm_leave(trp_confirm_t *confirm)
@@ -104,11 +71,11 @@ static void confirm_leave(trp_confirm_t *confirm)
     trp_replica_topic_t *topic =
         trp_replica_at(&confirm->site->replica, confirm->topic_id, confirm->topic_generation);
     TRP_ASSERT(topic != NULL && topic->waiting != NULL);
-    confirm_waiting_t *waiting = topic->waiting;
+    trp_waiting_t *waiting = topic->waiting;
     trp_list_remove(&confirm->link);
     waiting->len--;
     confirm->is_waiting = false;
-    waiting_put(topic);
+    trp_waiting_put(topic);
 }
 
 static void confirm_free(trp_confirm_t *confirm)
@@ -231,7 +198,7 @@ static void confirm_send_plain(trp_confirm_t *confirm, trp_replica_topic_t *topi
     for (uint32_t i = 0; i < targets->replica_len; i++) {
         confirm->missing_here++;
         if (targets->replicas[i] == site->d->index) {
-            trp_expand(site, topic, what, words);
+            trp_arrive(site, topic, what, words);
         } else if (!trp_publish_routed(site, topic, targets->replicas[i], what, words)) {
             confirm->missing_here--;
             confirm->is_lost = true;
@@ -286,11 +253,11 @@ static troupe_err_t confirm_send(trp_confirm_t *confirm, trp_replica_topic_t *to
 
 static troupe_err_t confirm_wait(trp_confirm_t *confirm, trp_replica_topic_t *topic)
 {
-    confirm_waiting_t *waiting = waiting_get(topic);
+    trp_waiting_t *waiting = trp_waiting_get(topic);
     if (waiting == NULL) {
         return TROUPE_ENOMEM;
     }
-    if (waiting->len >= WAITING_MAX) {
+    if (waiting->len >= TRP_WAITING_MAX) {
         return TROUPE_EFULL;
     }
     trp_list_push_back(&waiting->confirms, &confirm->link);
@@ -356,56 +323,12 @@ void trp_confirm_answered(trp_dispatcher_t *d, void *payload, size_t size)
     }
 }
 
-void trp_confirm_answer(trp_site_t *site, const trp_routing_words_t *words, uint32_t taken)
-{
-    trp_confirm_answer_t answer = {.key = (uint32_t)(words->token >> 32), .taken = taken};
-    answer.parts = 1;
-    if (words->origin != 0) {
-        answer.parts = (words->route & TRP_ROUTE_GROUP) != 0 ? 1 : site->pubsub->runtime->len;
-        trp_remote_answer(site->pubsub, words->origin, &answer);
-        return;
-    }
-    uint32_t index = answer.key >> 24;
-    if (index == site->d->index) {
-        confirm_add(site, &answer);
-        return;
-    }
-    troupe_err_t err =
-        trp_dispatcher_post(site->d, index, trp_confirm_answered, &answer, sizeof(answer));
-    (void)err; /* Without memory the publisher is told at its deadline. */
-}
-
 /* ---- holding ---------------------------------------------------------------------------------- */
-
-void trp_confirm_hold(trp_site_t *site, trp_replica_topic_t *topic, const trp_publication_t *what,
-                      const trp_routing_words_t *words)
-{
-    confirm_waiting_t *waiting = waiting_get(topic);
-    trp_message_t *message = NULL;
-    if (waiting != NULL && waiting->held_len < WAITING_MAX) {
-        message = trp_publish_cell(site, what, TRP_ROUTING_WORDS);
-    }
-    if (message == NULL) {
-        waiting_put(topic);
-        trp_confirm_answer(site, words, 0);
-        return;
-    }
-    uint32_t first = what->sender_node != 0 ? 1 : 0;
-    memcpy(trp_message_extension(message) + first, words, sizeof(*words));
-    message->next = NULL;
-    if (waiting->held_first == NULL) {
-        waiting->held_first = message;
-    } else {
-        waiting->held_last->next = message;
-    }
-    waiting->held_last = message;
-    waiting->held_len++;
-}
 
 /* Expands what is held once more; what still finds pending subscriptions only is held again. */
 static void confirm_wake_held(trp_site_t *site, trp_replica_topic_t *topic)
 {
-    confirm_waiting_t *waiting = topic->waiting;
+    trp_waiting_t *waiting = topic->waiting;
     trp_message_t *message = waiting->held_first;
     waiting->held_first = NULL;
     waiting->held_last = NULL;
@@ -415,7 +338,7 @@ static void confirm_wake_held(trp_site_t *site, trp_replica_topic_t *topic)
         trp_publication_t what;
         trp_routing_words_t words;
         trp_publication_of(message, &what, &words);
-        trp_expand(site, topic, &what, &words);
+        trp_arrive(site, topic, &what, &words);
         trp_message_free(&site->d->endpoint.pool, message);
         message = next;
     }
@@ -423,7 +346,7 @@ static void confirm_wake_held(trp_site_t *site, trp_replica_topic_t *topic)
 
 static void confirm_wake_waiting(trp_site_t *site, trp_replica_topic_t *topic)
 {
-    confirm_waiting_t *waiting = topic->waiting;
+    trp_waiting_t *waiting = topic->waiting;
     uint32_t len = waiting->len;
     for (uint32_t i = 0; i < len && waiting->len > 0; i++) {
         trp_confirm_t *confirm =
@@ -448,7 +371,7 @@ static void confirm_wake_waiting(trp_site_t *site, trp_replica_topic_t *topic)
 
 void trp_confirm_wake(trp_site_t *site, trp_replica_topic_t *topic)
 {
-    confirm_waiting_t *waiting = topic->waiting;
+    trp_waiting_t *waiting = topic->waiting;
     if (TRP_LIKELY(waiting == NULL)) {
         return;
     }
@@ -463,7 +386,7 @@ void trp_confirm_wake(trp_site_t *site, trp_replica_topic_t *topic)
         confirm_wake_waiting(site, topic);
         waiting->held_len--;
     }
-    waiting_put(topic);
+    trp_waiting_put(topic);
 }
 
 void trp_confirm_fini(trp_site_t *site)
@@ -475,20 +398,6 @@ void trp_confirm_fini(trp_site_t *site)
         confirm_free((trp_confirm_t *)(uintptr_t)entry->value);
     }
     trp_map_fini(&confirms);
-}
-
-void trp_confirm_drop_topic(trp_site_t *site, trp_replica_topic_t *topic)
-{
-    confirm_waiting_t *waiting = topic->waiting;
-    trp_message_t *message = waiting != NULL ? waiting->held_first : NULL;
-    while (message != NULL) {
-        trp_message_t *next = message->next;
-        site->d->user.made++;
-        trp_drop(site->d, message, TROUPE_DROP_STOPPED);
-        message = next;
-    }
-    trp_free(waiting);
-    topic->waiting = NULL;
 }
 
 /* ---- public ----------------------------------------------------------------------------------- */

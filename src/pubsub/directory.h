@@ -16,7 +16,6 @@
 #ifndef TROUPE_PUBSUB_DIRECTORY_H
 #define TROUPE_PUBSUB_DIRECTORY_H
 
-#include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -25,48 +24,7 @@
 #include <troupe/pubsub.h>
 
 #include "base/view.h"
-#include "pubsub/atoms.h"
-#include "pubsub/map.h"
-#include "pubsub/masks.h"
-#include "pubsub/pattern.h"
-#include "pubsub/targets.h"
-
-typedef struct trp_topic trp_topic_t;
-typedef struct trp_pattern trp_pattern_t;
-typedef struct trp_builder trp_builder_t;
-
-typedef struct trp_directory {
-    pthread_mutex_t lock;
-    trp_atoms_t *names;   /* Borrowed. */
-    trp_topic_t **topics; /* By the name's id. */
-    uint32_t topic_capacity;
-    uint32_t topic_len; /* Records. */
-    uint32_t sweep_at;
-    uint64_t version;       /* Of the newest snapshot. */
-    trp_trie_t trie;        /* Its values are trp_pattern_t. */
-    trp_map_t unreachable;  /* Uids of members that can't be reached now. */
-    trp_builder_t *builder; /* Scratch memory, reused. */
-    trp_masks_t masks;      /* For the link thread; see there. */
-} trp_directory_t;
-
-/* Where somebody wants a topic: on a dispatcher of this node, or on another node. */
-typedef struct trp_placing {
-    const trp_atom_t *name;  /* A topic, a path or a pattern. */
-    const trp_atom_t *group; /* NULL: plain. */
-    uint64_t node;           /* 0: this node. */
-    uint8_t replica;         /* On this node. */
-    uint32_t weight;         /* Subscribers there from now on; 0: none. */
-} trp_placing_t;
-
-/* News for the replicas in `interest`. The receiver owns one reference of `targets`. */
-typedef struct trp_change {
-    uint32_t id;
-    uint32_t generation;
-    trp_targets_t *targets; /* NULL: forget the topic. */
-    uint64_t interest[TRP_REPLICA_WORDS];
-} trp_change_t;
-
-typedef void (*trp_change_fn)(void *context, const trp_change_t *change);
+#include "pubsub/topic.h"
 
 troupe_err_t trp_directory_init(trp_directory_t *directory, trp_atoms_t *names, uint64_t seed);
 void trp_directory_fini(trp_directory_t *directory);

@@ -3,11 +3,10 @@
 
 /* Expanding: from one message for a dispatcher to its subscribers' mailboxes. */
 
-#include <string.h>
+#include "pubsub/expand.h"
 
 #include "actor/events.h"
 #include "base/assert.h"
-#include "pubsub/site.h"
 
 /* ---- slow subscribers ------------------------------------------------------------------------ */
 
@@ -200,83 +199,4 @@ bool trp_expand_is_pending(trp_site_t *site, trp_replica_topic_t *topic, uint32_
         trp_map_find(&site->replica.groups, (uint64_t)topic->name->id << 32 | group);
     return value != NULL &&
            expand_list_is_pending(&((trp_replica_group_t *)(uintptr_t)*value)->members);
-}
-
-/* ---- what reaches a dispatcher --------------------------------------------------------------- */
-
-void trp_expand(trp_site_t *site, trp_replica_topic_t *topic, const trp_publication_t *what,
-                const trp_routing_words_t *words)
-{
-    if ((words->route & TRP_ROUTE_GROUP) != 0) {
-        trp_group_take(site, topic, what, words);
-        return;
-    }
-    uint32_t taken = trp_expand_plain(site, topic, what);
-    if (taken == 0 && (words->route & TRP_ROUTE_WAIT) != 0 &&
-        trp_expand_is_pending(site, topic, 0)) {
-        trp_confirm_hold(site, topic, what, words);
-        return;
-    }
-    if ((words->route & TRP_ROUTE_CONFIRM) != 0) {
-        trp_confirm_answer(site, words, taken);
-    } else if (taken == 0) {
-        trp_publish_drop(site, topic->name, what, TROUPE_DROP_NO_SUBSCRIBER);
-    }
-}
-
-/* The topic's line; a dispatcher that has only pattern subscribers may not have resolved it yet. */
-static trp_replica_topic_t *expand_find(trp_site_t *site, uint32_t word)
-{
-    uint32_t id = word & ((1u << TRP_TOPIC_ID_BITS) - 1);
-    trp_replica_topic_t *topic = trp_replica_any(&site->replica, id);
-    if (topic == NULL) {
-        troupe_err_t err = trp_replica_resolve_any(&site->replica, id, &topic);
-        if (err != TROUPE_OK) {
-            return NULL;
-        }
-    }
-    return trp_topic_word(topic) == word ? topic : NULL;
-}
-
-/* The only subscriber takes the cell itself. */
-static inline bool expand_reuse(trp_site_t *site, trp_replica_topic_t *topic,
-                                trp_message_t *message)
-{
-    uint32_t words = (message->flags & TRP_MESSAGE_FOREIGN) != 0 ? 1 : 0;
-    if (topic->subscribers.len != 1 || (topic->flags & TRP_REPLICA_PATTERNS) != 0 ||
-        trp_message_words(message) != words) {
-        return false;
-    }
-    const trp_subscriber_t *subscriber = trp_subscribers_items(&topic->subscribers);
-    if ((subscriber->tagged & TRP_SUBSCRIBER_DIRECT) == 0) {
-        return false;
-    }
-    message->target = subscriber->actor;
-    message->flags &= (uint8_t)~TRP_MESSAGE_TOPIC;
-    site->d->user.made++;
-    trp_deliver(site->d, message);
-    return true;
-}
-
-void trp_expand_topic_fn(void *context, trp_dispatcher_t *d, trp_message_t *message)
-{
-    (void)context;
-    trp_site_t *site = trp_site_of(d);
-    TRP_ASSERT(site != NULL);
-    trp_replica_topic_t *topic = expand_find(site, (uint32_t)message->target);
-    if (TRP_UNLIKELY(topic == NULL)) {
-        d->user.made++;
-        message->target = 0;
-        message->flags &= (uint8_t)~TRP_MESSAGE_TOPIC;
-        trp_drop(d, message, TROUPE_DROP_NO_SUBSCRIBER);
-        return;
-    }
-    if (TRP_LIKELY(expand_reuse(site, topic, message))) {
-        return;
-    }
-    trp_publication_t what;
-    trp_routing_words_t words;
-    trp_publication_of(message, &what, &words);
-    trp_expand(site, topic, &what, &words);
-    trp_message_free(&d->endpoint.pool, message);
 }

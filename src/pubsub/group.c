@@ -4,11 +4,14 @@
 /* Choosing one of many: members of groups, and actors by path. The publisher's dispatcher chooses the
  * node and dispatcher by the weights of its snapshot; the dispatcher chosen picks the member. */
 
+#include "pubsub/group.h"
+
 #include <string.h>
 
 #include "base/assert.h"
 #include "base/hash.h"
-#include "pubsub/site.h"
+#include "pubsub/answer.h"
+#include "pubsub/expand.h"
 
 /* ---- numbers --------------------------------------------------------------------------------- */
 
@@ -181,7 +184,7 @@ static uint32_t group_nobody(trp_site_t *site, trp_replica_topic_t *topic,
 {
     trp_routing_words_t next = *words;
     if ((words->route & TRP_ROUTE_WAIT) != 0 && trp_expand_is_pending(site, topic, words->group)) {
-        trp_confirm_hold(site, topic, what, words);
+        trp_answer_hold(site, topic, what, words);
         return 0;
     }
     const trp_target_member_t *other = group_other(site, topic, words);
@@ -190,7 +193,7 @@ static uint32_t group_nobody(trp_site_t *site, trp_replica_topic_t *topic,
         return 0;
     }
     if ((words->route & TRP_ROUTE_CONFIRM) != 0) {
-        trp_confirm_answer(site, words, 0);
+        trp_answer(site, words, 0);
     } else {
         trp_publish_drop(site, topic->name, what, TROUPE_DROP_NO_SUBSCRIBER);
     }
@@ -209,7 +212,7 @@ uint32_t trp_group_take(trp_site_t *site, trp_replica_topic_t *topic, const trp_
     }
     uint32_t taken = trp_expand_one(site, topic, member, what) ? 1 : 0;
     if ((words->route & TRP_ROUTE_CONFIRM) != 0) {
-        trp_confirm_answer(site, words, taken);
+        trp_answer(site, words, taken);
     }
     return taken;
 }
@@ -286,28 +289,4 @@ void trp_group_words(const trp_site_t *site, const trp_choice_t *choice,
         ret_words->route |= TRP_ROUTE_HASHED;
         ret_words->token = (uint32_t)trp_hash_u64(choice->key);
     }
-}
-
-troupe_err_t troupe_send(troupe_actor_t *self, const char *path,
-                         const troupe_send_options_t *options, troupe_type_t type, const void *body,
-                         size_t size)
-{
-    troupe_send_options_t defaults = TROUPE_SEND_OPTIONS_INIT;
-    const troupe_send_options_t *used = options != NULL ? options : &defaults;
-    trp_path_send_t send = {.body = {body, size}, .type = type};
-    if (used->size != sizeof(*used) || (unsigned)used->routing > TROUPE_ROUTING_HASH) {
-        return TROUPE_EINVAL;
-    }
-    send.choice.routing = used->routing;
-    send.choice.key = used->key;
-    send.local_affinity = used->local_affinity;
-    return trp_path_send(self, path, &send);
-}
-
-troupe_err_t troupe_send_all(troupe_actor_t *self, const char *path, bool exclude_self,
-                             troupe_type_t type, const void *body, size_t size)
-{
-    trp_path_send_t send = {.body = {body, size}, .type = type, .is_all = true};
-    send.exclude_self = exclude_self;
-    return trp_path_send(self, path, &send);
 }

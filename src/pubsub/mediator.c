@@ -13,6 +13,7 @@
 #include "pubsub/acks.h"
 #include "pubsub/codec.h"
 #include "pubsub/registry.h"
+#include "pubsub/tasks.h"
 
 #define MEDIATOR_TICK_NS (100 * TRP_NS_PER_MS) /* Upper bound between two looks at the registry. */
 #define MEDIATOR_SWEEP_NS (250 * TRP_NS_PER_MS)

@@ -9,11 +9,23 @@
 #include "actor/events.h"
 #include "actor/send.h"
 #include "base/assert.h"
-#include "pubsub/site.h"
+#include "pubsub/expand.h"
+#include "pubsub/group.h"
+#include "pubsub/publish.h"
+
+/* A call, whatever it is. */
+typedef struct path_send {
+    trp_view_t body;
+    troupe_type_t type;
+    trp_choice_t choice;
+    bool local_affinity;
+    bool is_all;
+    bool exclude_self; /* With is_all. */
+} path_send_t;
 
 /* The node that is chosen, or 0 for this one. The path is registered somewhere. */
 static uint64_t path_choose(trp_site_t *site, const trp_replica_topic_t *topic,
-                            const trp_path_send_t *send)
+                            const path_send_t *send)
 {
     const trp_targets_t *targets = topic->targets;
     uint32_t here = targets->replica_len > 0 ? 1 : 0;
@@ -28,7 +40,7 @@ static uint64_t path_choose(trp_site_t *site, const trp_replica_topic_t *topic,
 }
 
 static void path_send_one(trp_site_t *site, trp_replica_topic_t *topic,
-                          const trp_publication_t *what, const trp_path_send_t *send)
+                          const trp_publication_t *what, const path_send_t *send)
 {
     if (topic->targets->replica_len + topic->targets->node_len == 0) {
         trp_publish_drop(site, topic->name, what, TROUPE_DROP_NO_SUBSCRIBER);
@@ -45,7 +57,7 @@ static void path_send_one(trp_site_t *site, trp_replica_topic_t *topic,
 }
 
 static void path_go(trp_site_t *site, trp_replica_topic_t *topic, const trp_publication_t *what,
-                    const trp_path_send_t *send)
+                    const path_send_t *send)
 {
     if (send->is_all) {
         trp_publish_all(site, topic, what, send->exclude_self ? TRP_SCOPE_OTHERS : TRP_SCOPE_ALL);
@@ -55,7 +67,7 @@ static void path_go(trp_site_t *site, trp_replica_topic_t *topic, const trp_publ
 }
 
 static troupe_err_t path_large(trp_site_t *site, trp_replica_topic_t *topic,
-                               trp_publication_t *what, const trp_path_send_t *send)
+                               trp_publication_t *what, const path_send_t *send)
 {
     trp_body_t *body = trp_body_new(&site->d->endpoint.runtime->depot, what->size, false);
     if (body == NULL) {
@@ -71,7 +83,7 @@ static troupe_err_t path_large(trp_site_t *site, trp_replica_topic_t *topic,
     return TROUPE_OK;
 }
 
-troupe_err_t trp_path_send(troupe_actor_t *self, const char *path, const trp_path_send_t *send)
+static troupe_err_t path_send(troupe_actor_t *self, const char *path, const path_send_t *send)
 {
     trp_site_t *site = NULL;
     trp_replica_topic_t *topic = NULL;
@@ -94,4 +106,30 @@ troupe_err_t trp_path_send(troupe_actor_t *self, const char *path, const trp_pat
     }
     path_go(site, topic, &what, send);
     return TROUPE_OK;
+}
+
+/* ---- public ---------------------------------------------------------------------------------- */
+
+troupe_err_t troupe_send(troupe_actor_t *self, const char *path,
+                         const troupe_send_options_t *options, troupe_type_t type, const void *body,
+                         size_t size)
+{
+    troupe_send_options_t defaults = TROUPE_SEND_OPTIONS_INIT;
+    const troupe_send_options_t *used = options != NULL ? options : &defaults;
+    path_send_t send = {.body = {body, size}, .type = type};
+    if (used->size != sizeof(*used) || (unsigned)used->routing > TROUPE_ROUTING_HASH) {
+        return TROUPE_EINVAL;
+    }
+    send.choice.routing = used->routing;
+    send.choice.key = used->key;
+    send.local_affinity = used->local_affinity;
+    return path_send(self, path, &send);
+}
+
+troupe_err_t troupe_send_all(troupe_actor_t *self, const char *path, bool exclude_self,
+                             troupe_type_t type, const void *body, size_t size)
+{
+    path_send_t send = {.body = {body, size}, .type = type, .is_all = true};
+    send.exclude_self = exclude_self;
+    return path_send(self, path, &send);
 }

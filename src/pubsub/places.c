@@ -7,7 +7,7 @@
 
 #include "base/assert.h"
 #include "base/memory.h"
-#include "pubsub/topic.h"
+#include "pubsub/directory.h"
 
 /* ---- vectors --------------------------------------------------------------------------------- */
 

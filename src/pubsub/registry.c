@@ -8,8 +8,9 @@
 #include <string.h>
 
 #include "base/assert.h"
+#include "base/clock.h"
 #include "base/memory.h"
-#include "pubsub/registry_parts.h"
+#include "pubsub/registry_vector.h"
 
 #define REGISTRY_TOMBSTONES_MAX 200000u
 #define REGISTRY_ENTRIES_MAX (1u << 22)
@@ -65,12 +66,6 @@ void trp_registry_fini(trp_registry_t *registry)
     memset(registry, 0, sizeof(*registry));
 }
 
-void trp_registry_send(trp_registry_t *registry, const trp_registry_peer_t *peer)
-{
-    registry->counts.bytes_sent += registry->out.size;
-    registry->sink.send(registry->sink.context, peer->uid, trp_buf_view(&registry->out));
-}
-
 /* ---- own entries ----------------------------------------------------------------------------- */
 
 troupe_err_t trp_registry_set(trp_registry_t *registry, const trp_atom_t *name,
@@ -106,12 +101,6 @@ uint32_t trp_registry_acked(const trp_registry_t *registry, uint64_t version, ui
 }
 
 /* ---- members --------------------------------------------------------------------------------- */
-
-trp_registry_peer_t *trp_registry_peer(const trp_registry_t *registry, uint64_t uid)
-{
-    const uint64_t *value = uid != 0 ? trp_map_find(&registry->peer_map, uid) : NULL;
-    return value != NULL ? (trp_registry_peer_t *)(uintptr_t)*value : NULL;
-}
 
 static bool registry_is_gone(const trp_registry_t *registry, uint64_t uid)
 {

@@ -3,10 +3,11 @@
 
 /* Deltas: what an owner tells of its bucket, and how a copy takes it in. */
 
+#include "pubsub/registry_delta.h"
+
 #include <string.h>
 
 #include "base/assert.h"
-#include "pubsub/registry_parts.h"
 
 /* ---- telling --------------------------------------------------------------------------------- */
 

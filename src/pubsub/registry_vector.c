@@ -3,10 +3,12 @@
 
 /* Digests and version vectors: how two members find out that one of them has missed something. */
 
+#include "pubsub/registry_vector.h"
+
 #include <string.h>
 
 #include "base/hash.h"
-#include "pubsub/registry_parts.h"
+#include "pubsub/registry_delta.h"
 
 #define VECTOR_DIRECT_MAX                                                                          \
     32u /* Members up to which the vector is sent without asking for ranges. */

@@ -1,96 +1,19 @@
 /* SPDX-FileCopyrightText: The Troupe authors
  * SPDX-License-Identifier: Apache-2.0 */
 
-/* Between nodes: publishes out to and in from the link, and answers to confirmed ones. */
+/* From other nodes: publishes and control messages as the link hands them over. */
+
+#include "pubsub/remote.h"
 
 #include <string.h>
 
-#include "actor/send.h"
-#include "base/assert.h"
 #include "base/bytes.h"
-#include "pubsub/confirm.h"
+#include "pubsub/answer.h"
+#include "pubsub/arrive.h"
+#include "pubsub/expand.h"
+#include "pubsub/group.h"
 #include "pubsub/mediator.h"
-#include "pubsub/site.h"
-
-/* An answer starts with a byte that no msgpack value starts with:
- *     0      1          5        9        13
- *     | 0xc1 | key u32  | taken  | parts  |            little-endian */
-#define REMOTE_ANSWER 0xc1u
-#define REMOTE_ANSWER_SIZE 13u
-
-/* ---- out ------------------------------------------------------------------------------------- */
-
-static void remote_name(const trp_atom_t *name, trp_link_name_t *ret_name)
-{
-    ret_name->id = name->id;
-    ret_name->generation = name->generation;
-    ret_name->space = name->space;
-    ret_name->bytes = trp_atom_view(name);
-}
-
-static troupe_ref_t remote_sender(const trp_site_t *site, const trp_publication_t *what)
-{
-    uint64_t node = what->sender_node != 0 ? what->sender_node : site->d->uid;
-    return what->sender == 0 ? troupe_ref_none() : (troupe_ref_t){node, what->sender};
-}
-
-/* The group's name, with one reference. False when it is gone. */
-static bool remote_group(trp_site_t *site, uint32_t id, trp_link_name_t *ret_name,
-                         const trp_atom_t **ret_atom)
-{
-    if (trp_atoms_get(&site->pubsub->names, id, 0, ret_atom) != TROUPE_OK) {
-        return false;
-    }
-    remote_name(*ret_atom, ret_name);
-    return true;
-}
-
-static bool remote_done(trp_site_t *site, const trp_replica_topic_t *topic,
-                        const trp_publication_t *what, trp_remote_verdict_t verdict)
-{
-    trp_dispatcher_t *d = site->d;
-    if (TRP_UNLIKELY(!verdict.is_sent)) {
-        trp_publish_drop(site, topic->name, what, verdict.reason);
-        return false;
-    }
-    d->user.made++;
-    if (TRP_UNLIKELY(verdict.parking != NULL) && d->current != NULL &&
-        topic->targets->slow_node == TROUPE_SLOW_NODE_PARK) {
-        d->park_on = verdict.parking;
-        d->attention = true;
-    }
-    return true;
-}
-
-bool trp_publish_remote(trp_site_t *site, const trp_replica_topic_t *topic, uint64_t node,
-                        const trp_publication_t *what, const trp_routing_words_t *words)
-{
-    trp_remote_verdict_t verdict = {false, TROUPE_DROP_UNKNOWN_NODE, NULL};
-    const trp_atom_t *group = NULL;
-    trp_link_publish_t publish = {.group = {0}};
-    trp_link_t *link = site->pubsub->link;
-    remote_name(topic->name, &publish.topic);
-    if (words != NULL) {
-        publish.route = words->route;
-        publish.token = words->token;
-        publish.has_token = (words->route & (TRP_ROUTE_CONFIRM | TRP_ROUTE_HASHED)) != 0;
-        if ((words->route & TRP_ROUTE_GROUP) != 0 &&
-            !remote_group(site, words->group, &publish.group, &group)) {
-            verdict.reason = TROUPE_DROP_NO_SUBSCRIBER;
-            link = NULL;
-        }
-    }
-    publish.body.sender = remote_sender(site, what);
-    publish.body.data = what->data;
-    publish.body.shared = what->shared;
-    publish.body.size = what->size;
-    publish.body.type = what->type;
-    if (TRP_LIKELY(link != NULL)) {
-        verdict = trp_link_publish(link, site->d, node, &publish);
-    }
-    trp_atoms_unref(&site->pubsub->names, &group);
-    return remote_done(site, topic, what, verdict);
-}
+#include "pubsub/tasks.h"
 
 /* ---- names of other nodes, on the link thread ------------------------------------------------ */
 
@@ -232,7 +155,7 @@ static void remote_expand(trp_site_t *site, const trp_link_topic_in_t *in,
     } else if (in->route == TRP_ROUTE_PLAIN) {
         remote_expand_plain(site, in, topic, what);
     } else {
-        trp_expand(site, topic, what, &words);
+        trp_arrive(site, topic, what, &words);
     }
 }
 
@@ -265,19 +188,6 @@ static void remote_deliver(void *context, trp_dispatcher_t *d, const trp_link_to
 
 /* ---- control --------------------------------------------------------------------------------- */
 
-void trp_remote_answer(trp_pubsub_t *pubsub, uint64_t node, const trp_confirm_answer_t *answer)
-{
-    uint8_t bytes[REMOTE_ANSWER_SIZE] = {REMOTE_ANSWER};
-    trp_store_le32(bytes + 1, answer->key);
-    trp_store_le32(bytes + 5, answer->taken);
-    trp_store_le32(bytes + 9, answer->parts);
-    if (pubsub->link != NULL) {
-        troupe_err_t err =
-            trp_link_control_send(pubsub->link, node, TRP_SERVICE_PUBSUB, bytes, sizeof(bytes));
-        (void)err; /* Unanswered, the publisher is told so at its deadline. */
-    }
-}
-
 static void remote_on_answer(trp_pubsub_t *pubsub, trp_dispatcher_t *d, uint64_t uid,
                              trp_view_t bytes)
 {
@@ -296,8 +206,8 @@ static void remote_on_answer(trp_pubsub_t *pubsub, trp_dispatcher_t *d, uint64_t
 static void remote_on_control(void *context, trp_dispatcher_t *d, uint64_t uid, trp_view_t data)
 {
     trp_pubsub_t *pubsub = context;
-    if (data.size > 0 && data.data[0] == REMOTE_ANSWER) {
-        if (data.size == REMOTE_ANSWER_SIZE) {
+    if (data.size > 0 && data.data[0] == TRP_ANSWER_MARK) {
+        if (data.size == TRP_ANSWER_SIZE) {
             remote_on_answer(pubsub, d, uid, data);
         }
         return;

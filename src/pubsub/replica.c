@@ -9,7 +9,6 @@
 
 #include "base/assert.h"
 #include "base/memory.h"
-#include "pubsub/subscription.h"
 
 #define REPLICA_INDEX_MIN 256u
 
@@ -30,16 +29,6 @@ troupe_err_t trp_replica_init(trp_replica_t *replica, trp_directory_t *directory
     return TROUPE_OK;
 }
 
-/* Removing an actor's subscriptions changes the map, so each turn looks for the first anew. */
-static trp_subscription_t *replica_any_subscription(const trp_replica_t *replica)
-{
-    TRP_MAP_FOREACH(entry, &replica->actors)
-    {
-        return (trp_subscription_t *)(uintptr_t)entry->value;
-    }
-    return NULL;
-}
-
 static void replica_drop(trp_replica_t *replica, trp_replica_topic_t *topic)
 {
     uint32_t id = topic->name->id;
@@ -56,14 +45,7 @@ void trp_replica_fini(trp_replica_t *replica)
     if (replica->index == NULL) {
         return;
     }
-    while (replica->subscription_len > 0) {
-        trp_subscription_t *first = replica_any_subscription(replica);
-        while (first != NULL) {
-            trp_subscription_t *next = first->actor_next;
-            trp_subscription_remove(replica, first);
-            first = next;
-        }
-    }
+    TRP_ASSERT(replica->subscription_len == 0);
     for (uint32_t i = 0; i < replica->chunk_len; i++) {
         trp_replica_topic_t *chunk = replica->chunks[i];
         for (uint32_t j = 0; chunk != NULL && j < TRP_REPLICA_CHUNK_LEN; j++) {

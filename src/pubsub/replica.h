@@ -106,7 +106,7 @@ typedef struct trp_replica {
 } trp_replica_t;
 
 troupe_err_t trp_replica_init(trp_replica_t *replica, trp_directory_t *directory, uint8_t number);
-/* Drops all subscriptions and topics. */
+/* Drops all topics; there must be no subscription left. */
 void trp_replica_fini(trp_replica_t *replica);
 
 /* ---- topics ---------------------------------------------------------------------------------- */

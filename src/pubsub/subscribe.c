@@ -3,13 +3,15 @@
 
 /* Subscribing and unsubscribing on the subscriber's own dispatcher. */
 
+#include "pubsub/subscribe.h"
+
 #include <string.h>
 
 #include "actor/send.h"
 #include "base/assert.h"
 #include "base/memory.h"
-#include "pubsub/mediator.h"
-#include "pubsub/site.h"
+#include "pubsub/confirm.h"
+#include "pubsub/tasks.h"
 
 #define SUBSCRIBE_TIMEOUT_MS 5000u
 #define SUBSCRIBE_QUEUE_LEN 1024u

@@ -278,3 +278,25 @@ void trp_subscription_remove(trp_replica_t *replica, trp_subscription_t *subscri
     replica->subscription_len--;
     subscription_free(replica->directory->names, subscription);
 }
+
+/* Removing an actor's subscriptions changes the map, so each turn looks for the first anew. */
+static trp_subscription_t *subscription_any(const trp_replica_t *replica)
+{
+    TRP_MAP_FOREACH(entry, &replica->actors)
+    {
+        return (trp_subscription_t *)(uintptr_t)entry->value;
+    }
+    return NULL;
+}
+
+void trp_subscriptions_fini(trp_replica_t *replica)
+{
+    while (replica->subscription_len > 0) {
+        trp_subscription_t *first = subscription_any(replica);
+        while (first != NULL) {
+            trp_subscription_t *next = first->actor_next;
+            trp_subscription_remove(replica, first);
+            first = next;
+        }
+    }
+}

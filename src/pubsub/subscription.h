@@ -71,6 +71,9 @@ void trp_subscription_activate(trp_replica_t *replica, trp_subscription_t *subsc
 /* Takes it out and frees it. */
 void trp_subscription_remove(trp_replica_t *replica, trp_subscription_t *subscription);
 
+/* Takes all out, before the replica ends. */
+void trp_subscriptions_fini(trp_replica_t *replica);
+
 /* The list that a subscription is in, or would be: of its topic, group or pattern. NULL: none yet. */
 trp_subscribers_t *trp_subscription_list(const trp_replica_t *replica, const trp_atom_t *name,
                                          const trp_atom_t *group);
