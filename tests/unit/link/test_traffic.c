@@ -259,8 +259,7 @@ static void what_waits_for_a_peer_that_goes_is_counted(void)
     CHECK_TRUE(stage_is_quiet(&traffic.a.stage, &stats));
     CHECK_EQ_U64(stats.user.in_flight, 1000);
     trp_link_forget(traffic.a.end.link, UID_B);
-    CHECK_EVENTUALLY(scene_dropped(&traffic.a, TROUPE_DROP_NODE_UNREACHABLE) == 1000,
-                     PAIR_WAIT_MS);
+    CHECK_EVENTUALLY(scene_dropped(&traffic.a, TROUPE_DROP_NODE_UNREACHABLE) == 1000, PAIR_WAIT_MS);
     CHECK_TRUE(stage_is_quiet(&traffic.a.stage, &stats));
     CHECK_EQ_U64(stats.user.in_flight, 0);
     scene_close(&traffic.a);
