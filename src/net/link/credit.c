@@ -122,8 +122,13 @@ static void credit_on_stall_timer(trp_link_t *link, void *owner)
 {
     trp_peer_t *peer = owner;
     trp_session_t *session = &peer->session;
-    bool is_waiting = peer->ordinary.waiting_size > 0 && !trp_credit_has(session);
-    if (!session->is_up || !is_waiting) {
+    if (!session->is_up) {
+        /* Nobody waits longer for a session than for credit. */
+        atomic_store(&peer->is_stalled, true);
+        trp_credit_unpark(link, peer);
+        return;
+    }
+    if (peer->ordinary.waiting_size == 0 || trp_credit_has(session)) {
         return;
     }
     if (link->now - session->credit_ns >= link->stall_ns) {
@@ -218,6 +223,13 @@ void trp_credit_unpark(trp_link_t *link, trp_peer_t *peer)
     }
 }
 
+void trp_credit_bury(trp_link_t *link, trp_peer_t *peer)
+{
+    trp_timer_cancel(link, &peer->stall_timer);
+    atomic_store(&peer->is_stalled, true);
+    trp_credit_unpark(link, peer);
+}
+
 /* ---- life ------------------------------------------------------------------------------------ */
 
 void trp_credit_prepare(trp_peer_t *peer)
@@ -230,6 +242,7 @@ void trp_credit_prepare(trp_peer_t *peer)
 void trp_credit_begin(trp_link_t *link, trp_peer_t *peer)
 {
     TRP_ASSERT(peer->session.is_up);
+    trp_timer_cancel(link, &peer->stall_timer);
     atomic_store_explicit(&peer->credit, peer->session.window, memory_order_relaxed);
     /* What was under way on the session before is gone. */
     atomic_store_explicit(&peer->service_seen,
@@ -242,6 +255,6 @@ void trp_credit_end(trp_link_t *link, trp_peer_t *peer)
 {
     trp_timer_cancel(link, &peer->ack_timer);
     trp_timer_cancel(link, &peer->ping_timer);
-    trp_timer_cancel(link, &peer->stall_timer);
+    trp_timer_set(link, &peer->stall_timer, link->stall_ns);
     atomic_store_explicit(&peer->credit, 0, memory_order_relaxed);
 }

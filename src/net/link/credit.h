@@ -13,7 +13,10 @@
 
 void trp_credit_prepare(trp_peer_t *peer);
 void trp_credit_begin(trp_link_t *link, trp_peer_t *peer);
+/* Parked senders wait for another session, as long as they would for credit. */
 void trp_credit_end(trp_link_t *link, trp_peer_t *peer);
+/* The peer is gone for good: nobody waits. */
+void trp_credit_bury(trp_link_t *link, trp_peer_t *peer);
 
 /* ---- what the peer says ---------------------------------------------------------------------- */
 

@@ -201,7 +201,6 @@ void trp_session_end(trp_link_t *link, trp_peer_t *peer, troupe_err_t reason, co
     bool has_said_bye = peer->session.is_closing;
     session_dismiss(link, peer, TROUPE_EUNREACHABLE);
     session_close(link, peer);
-    atomic_store(&peer->is_stalled, true);
     trp_peer_set_state(peer, TRP_LINK_LOST);
     trp_credit_unpark(link, peer);
     trp_events_peer(link, has_said_bye ? TRP_LINK_EVENT_BYE : TRP_LINK_EVENT_LOST, peer, reason,
@@ -220,7 +219,6 @@ void trp_session_bury(trp_link_t *link, trp_peer_t *peer, troupe_drop_t reason)
         session_close(link, peer);
     }
     atomic_store(&peer->drop_reason, (uint32_t)reason);
-    atomic_store(&peer->is_stalled, true);
     trp_peer_set_state(peer, TRP_LINK_DEAD);
     session_clear(link, peer, reason);
     trp_bulk_lane_abandon(link, peer);
@@ -229,7 +227,7 @@ void trp_session_bury(trp_link_t *link, trp_peer_t *peer, troupe_drop_t reason)
     trp_dial_stop(link, &peer->dial);
     trp_in_drop_peer(link, peer);
     trp_conn_close_peer(link, peer);
-    trp_credit_unpark(link, peer);
+    trp_credit_bury(link, peer);
     (void)trp_peer_ref(peer); /* The caller's pointer stays good until the end of this. */
     trp_peers_bury(&link->registry, peer);
     trp_dials_release(link, peer);
@@ -267,6 +265,15 @@ void trp_session_prove(trp_link_t *link, trp_conn_t *conn, trp_in_t *in,
         return;
     }
     (void)trp_peer_ref(peer);
+    if (conn->is_session) {
+        /* Our half of the pair stands in another session, whose other half the peer has given up: both
+         * begin anew. */
+        trp_handshake_dismiss(link, trp_view_make(in->routing_id, in->routing_id_size),
+                              TROUPE_EUNREACHABLE);
+        trp_session_end(link, peer, TROUPE_EUNREACHABLE, "the peer has begun anew");
+        trp_peer_unref(&peer);
+        return;
+    }
     if (present->is_up) {
         session_close(link, peer);
     }
