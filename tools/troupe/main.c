@@ -30,7 +30,7 @@ static tool_exit_t main_unknown(const char *name)
     const char *names[MAIN_COMMANDS_MAX];
     char shown[64];
     size_t len = 0;
-    for (; tool_commands[len].name != NULL && len < MAIN_COMMANDS_MAX; len++) {
+    for (; len < MAIN_COMMANDS_MAX && tool_commands[len].name != NULL; len++) {
         names[len] = tool_commands[len].name;
     }
     trp_text_escape(shown, sizeof(shown), name, strlen(name));
