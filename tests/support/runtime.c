@@ -119,13 +119,28 @@ static bool stats_are_still(const troupe_stats_t *a, const troupe_stats_t *b)
            memcmp(&a->system, &b->system, sizeof(a->system)) == 0 && stats_balance(b);
 }
 
+/* With nothing in flight nothing can come. What is in flight may be on its way (and several looks fall
+ * into one round of a dispatcher), or wait for something: it does when it has not moved for a while. */
+#define QUIET_MS 50u
+
 bool stage_is_quiet(stage_t *stage, troupe_stats_t *ret_stats)
 {
     troupe_stats_t before = stage_stats(stage);
     troupe_stats_t now = before;
-    bool is_quiet = CHECK_WAIT((before = now, now = stage_stats(stage), /* Two looks. */
-                                stats_are_still(&before, &now)),
-                               STAGE_PATIENCE_MS);
+    uint64_t end = check_now_ms() + STAGE_PATIENCE_MS * check_slowness();
+    uint64_t since = check_now_ms();
+    bool is_quiet = false;
+    while (!is_quiet && check_now_ms() < end) {
+        check_rest();
+        now = stage_stats(stage);
+        if (!stats_are_still(&before, &now)) {
+            since = check_now_ms();
+        } else {
+            is_quiet = now.user.in_flight + now.system.in_flight == 0 ||
+                       check_now_ms() >= since + QUIET_MS * check_slowness();
+        }
+        before = now;
+    }
     if (ret_stats != NULL) {
         *ret_stats = now;
     }

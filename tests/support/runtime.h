@@ -58,7 +58,7 @@ void stage_close_hard(stage_t *stage);
 troupe_stats_t stage_stats(stage_t *stage);
 /* Made and received are taken, handed over, dropped or in flight; both kinds. */
 bool stats_balance(const troupe_stats_t *stats);
-/* Waits until two looks at the counters are the same and balance; whether they did in time. */
+/* Waits until several looks at the counters are the same and balance; whether they did in time. */
 bool stage_is_quiet(stage_t *stage, troupe_stats_t *ret_stats);
 #define STAGE_QUIET(stage) CHECK_TRUE(stage_is_quiet((stage), NULL))
 

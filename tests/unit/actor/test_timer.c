@@ -124,9 +124,11 @@ static troupe_err_t cancel_on_signal(troupe_actor_t *self, probe_t *probe,
         CHECK_TRUE(troupe_timer_cancel(self, wish->key));
         CHECK_FALSE(troupe_timer_is_active(self, wish->key));
         CHECK_FALSE(troupe_timer_cancel(self, wish->key));
-        return TROUPE_OK;
+    } else {
+        CHECK_OK(troupe_timer_once(self, wish->key, 3600000, TROUPE_TYPE_BYTES, NULL, 0));
     }
-    return troupe_timer_once(self, wish->key, 3600000, TROUPE_TYPE_BYTES, NULL, 0);
+    atomic_fetch_add(&probe->number, 1); /* The test may change the wish again. */
+    return TROUPE_OK;
 }
 
 static void a_cancelled_or_replaced_timer_never_fires_even_when_its_firing_is_queued(void)
@@ -138,7 +140,7 @@ static void a_cancelled_or_replaced_timer_never_fires_even_when_its_firing_is_qu
     for (uint64_t i = 0; i < 20; i++) {
         wish = (wish_t){i, 1, i, i % 4 < 2};
         CHECK_OK(stage_do(&stage, who, start_and_hold, &wish));
-        CHECK_EVENTUALLY(probe_count(&timed, PROBE_SIGNAL) == i + 1, STAGE_PATIENCE_MS);
+        CHECK_EVENTUALLY(atomic_load(&timed.number) == i + 1, STAGE_PATIENCE_MS);
     }
     STAGE_QUIET(&stage);
     CHECK_EQ_U64(probe_count(&timed, PROBE_MESSAGE), 0);
