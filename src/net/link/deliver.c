@@ -24,12 +24,10 @@
 /* A dispatcher is done with a frame. Any thread. */
 static void received_unref(trp_received_t *received)
 {
-    TRP_HANDOFF_GIVE(received);
     /* Acquire and release: whoever is last sees that all others are done with it. */
     if (atomic_fetch_sub_explicit(&received->refs, 1, memory_order_acq_rel) != 1) {
         return;
     }
-    TRP_HANDOFF_TAKE(received);
     trp_link_t *link = received->link;
     uint64_t mark = link->window / DELIVER_WAKE_SHARE;
     uint64_t size = received->size;

@@ -81,10 +81,8 @@ static void frame_give_back(trp_frame_t *frame)
 
 void trp_frame_unref(trp_frame_t *frame)
 {
-    TRP_HANDOFF_GIVE(frame);
     /* Acquire and release: whoever is last sees what all others did with the frame. */
     if (atomic_fetch_sub_explicit(&frame->refs, 1, memory_order_acq_rel) == 1) {
-        TRP_HANDOFF_TAKE(frame);
         frame_give_back(frame);
     }
 }

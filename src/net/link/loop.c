@@ -104,7 +104,6 @@ static void loop_item(trp_link_t *link, trp_item_t *item)
 {
     switch (item->kind) {
     case TRP_ITEM_FRAME:
-        TRP_HANDOFF_TAKE(item);
         trp_pump_frame(link, TRP_CONTAINER_OF(item, trp_frame_t, item));
         break;
     case TRP_ITEM_BULK:

@@ -204,6 +204,7 @@ bool trp_socket_send(trp_socket_t *socket, const void *data, size_t size)
 static void socket_free_frame(void *data, void *hint)
 {
     (void)data;
+    TRP_HANDOFF_TAKE(hint);
     trp_frame_unref(hint);
 }
 
@@ -225,6 +226,7 @@ bool trp_socket_send_frame(trp_socket_t *socket, trp_frame_t *frame)
 static void socket_free_body(void *data, void *hint)
 {
     (void)data;
+    TRP_HANDOFF_TAKE(hint);
     trp_body_unref(hint);
 }
 
@@ -245,6 +247,7 @@ bool trp_socket_send_chunk(trp_socket_t *socket, const trp_chunk_t *chunk, trp_b
         (void)zmq_msg_close(&head);
         return false;
     }
+    TRP_HANDOFF_GIVE(body);
     if (!socket_send_message(socket, &head, ZMQ_SNDMORE)) {
         (void)zmq_msg_close(&bytes);
         return false;

@@ -16,8 +16,8 @@ static void a_dialled_peer_comes_up_on_both_sides(void)
     CHECK_OK(trp_link_dial(a.link, trp_link_address(b.link), 0));
     CHECK_EVENTUALLY(pair_is_up(&a, UID_B), PAIR_WAIT_MS);
     CHECK_EVENTUALLY(pair_is_up(&b, UID_A), PAIR_WAIT_MS);
-    CHECK_EQ_U64(atomic_load(&a.last_uid), UID_B);
-    CHECK_EQ_U64(atomic_load(&b.last_uid), UID_A);
+    CHECK_EVENTUALLY(atomic_load(&a.last_uid) == UID_B, PAIR_WAIT_MS);
+    CHECK_EVENTUALLY(atomic_load(&b.last_uid) == UID_A, PAIR_WAIT_MS);
     trp_link_destroy(&a.link);
     trp_link_destroy(&b.link);
 }

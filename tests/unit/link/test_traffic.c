@@ -192,6 +192,7 @@ static void a_type_that_the_peer_lacks_is_refused_and_counted(void)
     trp_link_peer_info_t info;
     CHECK_OK(trp_link_peer(traffic.b.end.link, UID_A, &info));
     CHECK_EQ_U64(info.unknown_types, 3);
+    CHECK_EVENTUALLY(atomic_load(&plan.is_done), PAIR_WAIT_MS);
     /* Known from now on, under another number: two others come first. */
     (void)scene_type(&traffic.b, "other", 1024);
     troupe_type_t type = scene_type(&traffic.b, "late", 1024);
