@@ -194,6 +194,18 @@ static void system_send_remote(trp_dispatcher_t *d, troupe_ref_t to, trp_system_
     }
 }
 
+static TRP_NOINLINE TRP_COLD trp_message_t *reserve_take(trp_dispatcher_t *d, size_t size)
+{
+    trp_message_t *message = d->reserve;
+    if (message == NULL || trp_pool_class(sizeof(*message) + size) != 0) {
+        return NULL;
+    }
+    d->reserve = message->next;
+    d->reserve_len--;
+    *message = (trp_message_t){.size = (uint32_t)size, .flags = TRP_MESSAGE_SYSTEM};
+    return message;
+}
+
 void trp_system_send(trp_dispatcher_t *d, troupe_ref_t to, trp_system_kind_t kind, uint64_t sender,
                      const void *body, size_t size)
 {
@@ -203,6 +215,9 @@ void trp_system_send(trp_dispatcher_t *d, troupe_ref_t to, trp_system_kind_t kin
     }
     trp_message_t *message = trp_message_take(&d->endpoint.pool, 0, size, true);
     d->system.made++;
+    if (TRP_UNLIKELY(message == NULL)) {
+        message = reserve_take(d, size);
+    }
     if (message == NULL) {
         trp_dispatcher_drop_system(d, TROUPE_DROP_NO_MEMORY);
         return;

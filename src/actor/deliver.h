@@ -114,8 +114,8 @@ static TRP_ALWAYS_INLINE void trp_route(trp_dispatcher_t *d, trp_message_t *mess
 
 /* ---- system messages ------------------------------------------------------------------------- */
 
-/* Sends a system message to any node; `size` bytes of body. Without memory it can't be sent: that is
- * counted as a drop, and the reserve of the ceiling is there to prevent it. */
+/* Sends a system message to any node; `size` bytes of body. Without memory it takes of the dispatcher's
+ * reserve; when that is used up as well it can't be sent, which is counted as a drop. */
 void trp_system_send(trp_dispatcher_t *d, troupe_ref_t to, trp_system_kind_t kind, uint64_t sender,
                      const void *body, size_t size);
 

@@ -28,6 +28,19 @@
 
 /* ---- life ------------------------------------------------------------------------------------ */
 
+void trp_dispatcher_fill_reserve(trp_dispatcher_t *d)
+{
+    while (d->reserve_len < TRP_SYSTEM_RESERVE) {
+        trp_message_t *message = trp_pool_take(&d->endpoint.pool, 0, true);
+        if (message == NULL) {
+            return;
+        }
+        message->next = d->reserve;
+        d->reserve = message;
+        d->reserve_len++;
+    }
+}
+
 static troupe_err_t dispatcher_open(trp_dispatcher_t *d)
 {
     struct epoll_event event = {.events = EPOLLIN, .data = {.ptr = NULL}};
@@ -41,6 +54,7 @@ static troupe_err_t dispatcher_open(trp_dispatcher_t *d)
     if (err != TROUPE_OK) {
         return err;
     }
+    trp_dispatcher_fill_reserve(d);
     d->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
     if (d->epoll_fd < 0 ||
         epoll_ctl(d->epoll_fd, EPOLL_CTL_ADD, d->endpoint.waker.fd, &event) != 0) {
@@ -103,6 +117,11 @@ void trp_dispatcher_destroy(trp_dispatcher_t **d_p)
         (void)close(d->epoll_fd);
     }
     trp_unborn_fini(d);
+    while (d->reserve != NULL) {
+        trp_message_t *message = d->reserve;
+        d->reserve = message->next;
+        trp_pool_put(&d->endpoint.pool, 0, message);
+    }
     trp_waker_fini(&d->endpoint.waker);
     trp_injector_fini(&d->injector);
     trp_asks_fini(&d->asks);
@@ -377,6 +396,9 @@ static bool dispatcher_round(trp_dispatcher_t *d)
 {
     trp_runtime_t *runtime = d->endpoint.runtime;
     d->now = trp_clock_now();
+    if (TRP_UNLIKELY(d->reserve_len < TRP_SYSTEM_RESERVE)) {
+        trp_dispatcher_fill_reserve(d);
+    }
     bool worked = round_channels(d);
     worked = round_injector(d) || worked;
     worked = round_timers(d) || worked;

@@ -29,6 +29,10 @@
 #include "base/random.h"
 #include "base/wheel.h"
 
+/* Cells of one line that each dispatcher keeps for system messages: a lost end or kill is an actor that
+ * waits for ever. */
+#define TRP_SYSTEM_RESERVE 256u
+
 /* What upper rooms keep for each dispatcher. */
 typedef enum trp_ext {
     TRP_EXT_LINK,
@@ -84,6 +88,8 @@ struct trp_dispatcher {
     trp_message_t *task_first; /* Posted to itself. */
     trp_message_t *task_last;
     bool is_in_task;
+    trp_message_t *reserve; /* Cells for system messages when there is no memory. */
+    uint32_t reserve_len;
     uint64_t now; /* Nanoseconds, read once a round. */
     trp_flow_t user;
     trp_flow_t system;
@@ -122,6 +128,9 @@ troupe_err_t trp_dispatcher_create(trp_runtime_t *runtime, uint32_t index,
 void trp_dispatcher_destroy(trp_dispatcher_t **dispatcher);
 /* The thread's main function. */
 void trp_dispatcher_run(trp_dispatcher_t *d);
+
+/* Fills the reserve up as far as there is memory. */
+void trp_dispatcher_fill_reserve(trp_dispatcher_t *d);
 
 /* ---- for all rooms --------------------------------------------------------------------------- */
 

@@ -208,20 +208,19 @@ static troupe_actor_t *cell_new(trp_dispatcher_t *d, const spawn_order_t *order)
     return cell;
 }
 
-static void order_carry_out(trp_dispatcher_t *d, const spawn_order_t *order)
+/* ENOMEM: nothing has happened, and what the order holds is still the caller's. */
+static troupe_err_t order_carry_out(trp_dispatcher_t *d, const spawn_order_t *order)
 {
     trp_slot_t *entry = trp_slots_entry(&d->slots, trp_id_slot(order->id));
     TRP_ASSERT(entry != NULL && entry->actor == NULL);
     TRP_ASSERT(entry->generation == trp_id_generation(order->id));
     troupe_actor_t *cell = cell_new(d, order);
     if (cell == NULL) {
-        order_fail(d, order, TROUPE_ENOMEM);
-        return;
+        return TROUPE_ENOMEM;
     }
     if (order->spec != NULL && spec_apply(cell, order->spec) != TROUPE_OK) {
         trp_cells_put(&d->cells, cell, cell->cell_size);
-        order_fail(d, order, TROUPE_ENOMEM);
-        return;
+        return TROUPE_ENOMEM;
     }
     trp_free(order->large_args);
     entry->actor = cell;
@@ -231,12 +230,16 @@ static void order_carry_out(trp_dispatcher_t *d, const spawn_order_t *order)
         trp_unborn_claim(d, cell->id);
     }
     trp_schedule(d, cell);
+    return TROUPE_OK;
 }
 
 static void order_task(trp_dispatcher_t *d, void *payload, size_t size)
 {
     TRP_ASSERT(size >= offsetof(spawn_order_t, args));
-    order_carry_out(d, payload);
+    troupe_err_t err = order_carry_out(d, payload);
+    if (err != TROUPE_OK) {
+        order_fail(d, payload, err);
+    }
 }
 
 /* The node ends before the actor has begun. */
@@ -372,13 +375,13 @@ static troupe_err_t order_send(trp_dispatcher_t *d, troupe_actor_t *parent, spaw
     }
     uint32_t index = trp_id_dispatcher(order->id);
     if (index == d->index) {
-        order_carry_out(d, order);
-        return TROUPE_OK;
+        err = order_carry_out(d, order);
+    } else {
+        size_t inline_size = order->large_args == NULL ? order->args_size : 0;
+        trp_task_t task = {order_task, order_abandon, order,
+                           offsetof(spawn_order_t, args) + inline_size};
+        err = trp_dispatcher_post_task(d, index, &task);
     }
-    size_t inline_size = order->large_args == NULL ? order->args_size : 0;
-    trp_task_t task = {order_task, order_abandon, order,
-                       offsetof(spawn_order_t, args) + inline_size};
-    err = trp_dispatcher_post_task(d, index, &task);
     if (err != TROUPE_OK) {
         (void)trp_children_remove(children, order->id, order->child_index);
     }
@@ -471,7 +474,12 @@ troupe_err_t trp_spawn_guardian(trp_dispatcher_t *d, const troupe_behavior_t *be
         lease_return(d, order.id);
         return err;
     }
-    order_carry_out(d, &order);
+    err = order_carry_out(d, &order);
+    if (err != TROUPE_OK) {
+        trp_names_remove(&d->endpoint.runtime->names, &order.name);
+        lease_return(d, order.id);
+        return err;
+    }
     *ret_id = order.id;
-    return trp_cell_find(d, order.id) == NULL ? TROUPE_ENOMEM : TROUPE_OK;
+    return TROUPE_OK;
 }
