@@ -55,6 +55,9 @@ static troupe_err_t dispatcher_open(trp_dispatcher_t *d)
         return err;
     }
     trp_dispatcher_fill_reserve(d);
+    if (d->reserve_len < TRP_SYSTEM_RESERVE) {
+        return TROUPE_ENOMEM;
+    }
     d->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
     if (d->epoll_fd < 0 ||
         epoll_ctl(d->epoll_fd, EPOLL_CTL_ADD, d->endpoint.waker.fd, &event) != 0) {
