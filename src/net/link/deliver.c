@@ -524,6 +524,9 @@ void trp_deliver_post_bulk(trp_link_t *link, trp_peer_t *peer, uint64_t bulk_id,
                            const uint64_t mask[TRP_LINK_MASK_WORDS])
 {
     deliver_bulk_t bulk = {peer->uid, bulk_id, body};
+    if (mask_len(mask) == 0) {
+        return;
+    }
     trp_message_t *tasks = post_make(link, mask, deliver_on_bulk, &bulk, sizeof(bulk));
     if (tasks == NULL) {
         TRP_LOG_LIMITED(link->log, &link->log_limit, link->now, TROUPE_LOG_LINK, TROUPE_LOG_ERROR,

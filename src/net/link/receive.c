@@ -41,8 +41,10 @@ static troupe_err_t receive_standins(trp_link_t *link, trp_peer_t *peer, const t
         trp_view_t body;
         err = trp_wire_take_envelope(&envelopes, &envelope, &body);
         if (err == TROUPE_OK && (envelope.flags & TRP_ENVELOPE_STANDIN) != 0) {
-            uint64_t mask[TRP_LINK_MASK_WORDS];
-            trp_walk_mask(walk, &envelope, mask);
+            uint64_t mask[TRP_LINK_MASK_WORDS] = {0}; /* Nobody waits for what is void. */
+            if (envelope.kind != TRP_ENVELOPE_VOID) {
+                trp_walk_mask(walk, &envelope, mask);
+            }
             trp_standin_t standin = trp_wire_get_standin(body.data);
             err = trp_bulk_lane_on_standin(link, peer, &standin, envelope.type, mask);
         }

@@ -10,11 +10,11 @@
 #include "actor/message.h"
 #include "base/attr.h"
 
-/* Writes over an envelope that can't be delivered; the first dispatcher counts it for that reason. */
+/* Writes over an envelope that can't be delivered; the first dispatcher counts it for that reason. The
+ * flags stay, as its size depends on them. */
 static void walk_void(uint8_t *at, troupe_drop_t reason)
 {
     at[4] = TRP_ENVELOPE_VOID;
-    at[5] = 0;
     trp_store_le16(at + 6, (uint16_t)reason);
 }
 
