@@ -49,9 +49,11 @@ static uint64_t acks_settled(const trp_acks_t *acks)
 {
     uint64_t settled = acks->sequence;
     for (uint32_t i = 0; i < TRP_REPLICAS_MAX; i++) {
-        if (acks->applied[i] < acks->told[i] && acks->applied[i] < settled) {
-            settled = acks->applied[i];
+        if (acks->applied[i] >= acks->told[i]) {
+            continue;
         }
+        uint64_t has = acks->owed[i] - 1 > acks->applied[i] ? acks->owed[i] - 1 : acks->applied[i];
+        settled = has < settled ? has : settled;
     }
     return settled;
 }

@@ -60,6 +60,7 @@ typedef struct trp_acks {
     trp_acks_sink_t sink;
     uint64_t sequence; /* Given out last. */
     uint64_t told[TRP_REPLICAS_MAX];
+    uint64_t owed[TRP_REPLICAS_MAX]; /* The number that it began to owe with. */
     uint64_t applied[TRP_REPLICAS_MAX];
     trp_list_t near;    /* Wait for dispatchers, oldest first. */
     trp_list_t cluster; /* Wait for members. */
@@ -79,6 +80,9 @@ static inline uint64_t trp_acks_next(trp_acks_t *acks)
 /* The dispatcher was told of the change with that number. */
 static inline void trp_acks_told(trp_acks_t *acks, uint32_t replica, uint64_t sequence)
 {
+    if (acks->applied[replica] >= acks->told[replica]) {
+        acks->owed[replica] = sequence;
+    }
     acks->told[replica] = sequence;
 }
 

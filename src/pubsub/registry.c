@@ -48,7 +48,8 @@ troupe_err_t trp_registry_init(trp_registry_t *registry, const trp_registry_opti
     trp_map_init(&registry->peer_map);
     trp_buf_init(&registry->out, TRP_GOSSIP_SIZE_MAX);
     registry->gossip_at = now + registry->options.gossip_interval_ns;
-    return TROUPE_OK;
+    /* All of it at once: from then on no message fails for want of memory. */
+    return trp_buf_reserve(&registry->out, TRP_GOSSIP_SIZE_MAX);
 }
 
 void trp_registry_fini(trp_registry_t *registry)
