@@ -121,7 +121,7 @@ struct trp_dispatcher {
     const trp_name_t *_Atomic active_name;
 };
 
-/* ---- life (dispatcher.c) ------------------------------------------------------------------------ */
+/* ---- life (dispatcher_life.c) ------------------------------------------------------------------- */
 
 troupe_err_t trp_dispatcher_create(trp_runtime_t *runtime, uint32_t index,
                                    trp_dispatcher_t **ret_dispatcher);
