@@ -1,11 +1,13 @@
 /* SPDX-FileCopyrightText: The Troupe authors
  * SPDX-License-Identifier: Apache-2.0 */
 
-/* Listening on Linux: a socket filter that drops every segment keeps newcomers out. */
+/* Listening on Linux: newcomers are kept out by a time-to-live that no packet has any more when it gets
+ * here (IP_MINTTL, of RFC 5082's GTSM). Their requests are dropped by the kernel, at no cost to us, and
+ * tried again by them. A socket filter would do the same; but each is a program that the kernel
+ * compiles, and it frees those at leisure. */
 
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/filter.h>
 #include <netdb.h>
 #include <netinet/in.h>
 #include <string.h>
@@ -19,6 +21,7 @@
 
 #define LISTENER_BACKLOG 256
 #define LISTENER_TURN_AWAY_MAX 1024 /* Of a backlog, in one go. */
+#define LISTENER_HOPS_NONE 255      /* Linux sends with 64; a packet of a router can't have more. */
 #define LISTENER_SPARE 8            /* Descriptors that must be free before somebody is let in. */
 
 /* ---- opening --------------------------------------------------------------------------------- */
@@ -160,14 +163,19 @@ static void listener_turn_away(trp_listener_fd_t *listener)
     listener->reserve = open("/dev/null", O_RDONLY | O_CLOEXEC);
 }
 
+/* Of the two families the socket takes one option or both. */
+static void listener_set_hops_min(const trp_listener_fd_t *listener, int hops)
+{
+    (void)setsockopt(listener->fd, IPPROTO_IP, IP_MINTTL, &hops, sizeof(hops));
+    (void)setsockopt(listener->fd, IPPROTO_IPV6, IPV6_MINHOPCOUNT, &hops, sizeof(hops));
+}
+
 void trp_listener_pause(trp_listener_fd_t *listener)
 {
     if (listener->fd < 0) {
         return;
     }
-    struct sock_filter drop = {.code = BPF_RET | BPF_K, .k = 0};
-    struct sock_fprog program = {.len = 1, .filter = &drop};
-    (void)setsockopt(listener->fd, SOL_SOCKET, SO_ATTACH_FILTER, &program, sizeof(program));
+    listener_set_hops_min(listener, LISTENER_HOPS_NONE);
     listener->is_paused = true;
     listener_turn_away(listener);
 }
@@ -199,8 +207,7 @@ bool trp_listener_resume(trp_listener_fd_t *listener)
     if (listener->reserve < 0) {
         listener->reserve = open("/dev/null", O_RDONLY | O_CLOEXEC);
     }
-    int unused = 0;
-    (void)setsockopt(listener->fd, SOL_SOCKET, SO_DETACH_FILTER, &unused, sizeof(unused));
+    listener_set_hops_min(listener, 0);
     listener->is_paused = false;
     return true;
 }
