@@ -24,13 +24,17 @@ bool trp_outside_is_inside(const trp_runtime_t *runtime)
     return false;
 }
 
-void trp_runtime_inject(trp_runtime_t *runtime, trp_message_t *message)
+static void outside_inject(trp_runtime_t *runtime, uint32_t index, trp_message_t *message)
 {
-    uint32_t index = trp_id_dispatcher(message->target);
     TRP_ASSERT(index < runtime->len);
     trp_dispatcher_t *d = runtime->dispatchers[index];
     trp_injector_push(&d->injector, message);
     trp_waker_wake(&d->endpoint.waker);
+}
+
+void trp_runtime_inject(trp_runtime_t *runtime, trp_message_t *message)
+{
+    outside_inject(runtime, trp_id_dispatcher(message->target), message);
 }
 
 /* A cell from the depot; NULL at the ceiling or without memory. */
@@ -111,6 +115,20 @@ static trp_body_t *outside_body(trp_runtime_t *runtime, const trp_outside_letter
     return body;
 }
 
+/* What is sent in an actor's name (an inbox's) goes by that actor's dispatcher, so that it keeps its order
+ * with what the actor itself sends, its asks above all. What is sent in nobody's name takes the
+ * shortest way; to other nodes it goes by one dispatcher, so that the order holds. */
+#define OUTSIDE_DISPATCHER 0u
+
+static uint32_t outside_way(const trp_runtime_t *runtime, const trp_outside_letter_t *letter)
+{
+    if (!troupe_ref_is_none(letter->from)) {
+        return trp_id_dispatcher(letter->from.id);
+    }
+    bool is_local = letter->to.node == runtime->uid;
+    return is_local ? trp_id_dispatcher(letter->to.id) : OUTSIDE_DISPATCHER;
+}
+
 static troupe_err_t outside_send_local(trp_runtime_t *runtime, const trp_outside_letter_t *letter)
 {
     size_t room = TRP_POOL_BLOCK_MAX - sizeof(trp_message_t);
@@ -136,12 +154,9 @@ static troupe_err_t outside_send_local(trp_runtime_t *runtime, const trp_outside
         memcpy(trp_message_payload(message), letter->body, letter->size);
     }
     atomic_fetch_add_explicit(&runtime->outside_made, 1, memory_order_relaxed);
-    trp_runtime_inject(runtime, message);
+    outside_inject(runtime, outside_way(runtime, letter), message);
     return TROUPE_OK;
 }
-
-/* What goes to another node is sent by the first dispatcher: one, so that the order holds. */
-#define OUTSIDE_DISPATCHER 0u
 
 typedef struct remote_order {
     troupe_ref_t to;
@@ -174,7 +189,7 @@ static troupe_err_t outside_send_remote(trp_runtime_t *runtime, const trp_outsid
         return TROUPE_EOVERLOAD;
     }
     trp_task_t task = {remote_task, remote_abandon, &order, sizeof(order)};
-    troupe_err_t err = trp_runtime_post_task(runtime, OUTSIDE_DISPATCHER, &task);
+    troupe_err_t err = trp_runtime_post_task(runtime, outside_way(runtime, letter), &task);
     if (err != TROUPE_OK) {
         trp_body_unref(order.body);
     }
@@ -194,8 +209,9 @@ troupe_err_t trp_outside_send(trp_runtime_t *runtime, const trp_outside_letter_t
         return TROUPE_ESTOPPED;
     }
     bool is_local = letter->to.node == runtime->uid;
-    uint32_t index = is_local ? trp_id_dispatcher(letter->to.id) : OUTSIDE_DISPATCHER;
-    if (index >= runtime->len || (is_local && trp_id_slot(letter->to.id) == TRP_SLOT_DISPATCHER)) {
+    uint32_t index = outside_way(runtime, letter);
+    if (index >= runtime->len || (is_local && (trp_id_slot(letter->to.id) == TRP_SLOT_DISPATCHER ||
+                                               trp_id_dispatcher(letter->to.id) >= runtime->len))) {
         return TROUPE_EINVAL;
     }
     troupe_err_t err = outside_wait(runtime->dispatchers[index], letter->deadline_ns);
