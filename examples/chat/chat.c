@@ -9,6 +9,7 @@
  * In two terminals:   chat ada 127.0.0.1:7001
  *                     chat ben 127.0.0.1:7002 127.0.0.1:7001  */
 
+#define _GNU_SOURCE /* memmem */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
