@@ -47,7 +47,7 @@ static void host_read_os(bench_host_t *host)
         (void)snprintf(host->os, sizeof(host->os), "%s", name);
         return;
     }
-    (void)snprintf(host->os, sizeof(host->os), "%s, %s %.64s %s", name, kernel.sysname,
+    (void)snprintf(host->os, sizeof(host->os), "%.64s, %.64s %.64s %.40s", name, kernel.sysname,
                    kernel.release, kernel.machine);
 }
 
