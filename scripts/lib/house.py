@@ -45,9 +45,11 @@ FUNCTION_LINES_MAX = 70
 FILE_LINES_MAX = 500
 HEADER_LINES_MAX = 200
 PARAMETERS_MAX = 6
+# On the path of every message: a struct of options would have to be filled for each.
+PARAMETERS_ALLOWED = {"troupe_ask", "troupe_inbox_ask", "troupe_port_tell"}
 # Headers never include one another in a circle. Sources of one room may: a dispatcher runs activations,
 # which spawn, which asks the dispatcher. This is how many modules do; it may sink, never rise.
-KNOTTED_MODULES_MAX = 9999
+KNOTTED_MODULES_MAX = 51
 # The public headers hold the reference documentation, so they may be longer than inner ones.
 PUBLIC_HEADER_LINES_MAX = 300
 
@@ -233,7 +235,7 @@ def check_lengths(errors):
         if lines > FUNCTION_LINES_MAX:
             errors.append(f"{place} has {lines} lines, more than {FUNCTION_LINES_MAX}")
         parameters = count_parameters(function.get("signature", "()"))
-        if parameters > PARAMETERS_MAX:
+        if parameters > PARAMETERS_MAX and function["name"] not in PARAMETERS_ALLOWED:
             errors.append(f"{place} has {parameters} parameters, more than {PARAMETERS_MAX}")
     for path in files("include", "src", "tools", "bench", "tests"):
         count = len(path.read_text().splitlines())

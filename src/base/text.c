@@ -34,6 +34,12 @@ size_t trp_text_copy(char *out, size_t capacity, const char *text)
     return size;
 }
 
+const char *trp_text_of_errno(int number)
+{
+    const char *text = strerrordesc_np(number);
+    return text != NULL ? text : "unknown error";
+}
+
 troupe_err_t trp_text_parse_u64(const char *text, uint64_t max, uint64_t *ret_value)
 {
     TRP_ASSERT(text != NULL);

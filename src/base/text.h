@@ -22,6 +22,10 @@ size_t trp_text_format(char *out, size_t capacity, const char *format, ...) TRP_
 /* Copies a string, cut off to fit, always zero-terminated. Returns the bytes copied. */
 size_t trp_text_copy(char *out, size_t capacity, const char *text);
 
+/* What errno's number means, such as "Permission denied"; never NULL. Static: other than with strerror
+ * no buffer is shared and no locale is asked. */
+const char *trp_text_of_errno(int number);
+
 /* A whole decimal number without sign or space. TROUPE_EINVAL when it is none or above `max`. */
 troupe_err_t trp_text_parse_u64(const char *text, uint64_t max, uint64_t *ret_value);
 

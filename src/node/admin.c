@@ -23,6 +23,7 @@
 #include "base/assert.h"
 #include "base/clock.h"
 #include "base/memory.h"
+#include "base/text.h"
 #include "node/admin_frame.h"
 #include "node/admin_session.h"
 #include "node/admin_wire.h"
@@ -280,7 +281,7 @@ troupe_err_t trp_admin_open(trp_node_t *node, trp_admin_t **ret_admin)
     if (err != TROUPE_OK) {
         TRP_LOG(&node->log, TROUPE_LOG_NODE, TROUPE_LOG_ERROR, "admin.not_open",
                 "path=%s error=%s system=%s", node->settings.values.node.admin_socket,
-                troupe_err_name(err), strerror(errno));
+                troupe_err_name(err), trp_text_of_errno(errno));
         trp_admin_close(&admin);
         return err;
     }

@@ -481,7 +481,7 @@ troupe_err_t troupe_config_load_file(troupe_config_t *config, const char *path)
     if (err == TROUPE_ESYSTEM) {
         trp_config_place_t place = {TROUPE_CONFIG_FILE, path, 0};
         trp_config_begin(config);
-        return trp_config_complain(config, &place, "can't be read: %s", strerror(errno));
+        return trp_config_complain(config, &place, "can't be read: %s", trp_text_of_errno(errno));
     }
     if (err == TROUPE_OK) {
         err = troupe_config_load_text(config, path, text, size);

@@ -101,7 +101,8 @@ static troupe_err_t settings_read_allowed(trp_settings_t *settings, char *ret_pr
                                      TRP_SETTINGS_FILE_SIZE_MAX, &text, &size);
     if (err == TROUPE_ESYSTEM) {
         char problem[160];
-        trp_text_format(problem, sizeof(problem), "the file can't be read: %s", strerror(errno));
+        trp_text_format(problem, sizeof(problem), "the file can't be read: %s",
+                        trp_text_of_errno(errno));
         return trp_settings_problem(ret_problem, TROUPE_ECONFIG, key, problem);
     }
     char *rest = text;

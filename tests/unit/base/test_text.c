@@ -5,6 +5,7 @@
 
 #include "base/text.h"
 
+#include <errno.h>
 #include <string.h>
 
 #include "support/check.h"
@@ -20,6 +21,12 @@ static void formatting_is_cut_off_to_fit(void)
     CHECK_EQ_STR(out, "12345");
     CHECK_EQ_U64(trp_text_copy(out, sizeof(out), ""), 0);
     CHECK_EQ_STR(out, "");
+}
+
+static void errors_of_the_system_have_a_text(void)
+{
+    CHECK_EQ_STR(trp_text_of_errno(EACCES), "Permission denied");
+    CHECK_EQ_STR(trp_text_of_errno(-5), "unknown error");
 }
 
 static void numbers_are_read_whole_or_not_at_all(void)
@@ -187,6 +194,7 @@ static void misuse_is_noticed(void)
 
 static const check_case_t cases[] = {
     CHECK_CASE(formatting_is_cut_off_to_fit),
+    CHECK_CASE(errors_of_the_system_have_a_text),
     CHECK_CASE(numbers_are_read_whole_or_not_at_all),
     CHECK_CASE(foreign_bytes_become_printable),
     CHECK_CASE(what_does_not_fit_ends_in_dots),
