@@ -261,8 +261,8 @@ troupe_err_t trp_bulk_set_chunk(trp_bulk_set_t *set, trp_bulk_budget_t *budget,
     return err;
 }
 
-troupe_err_t trp_bulk_set_standin(trp_bulk_set_t *set, const trp_standin_t *standin,
-                                  uint16_t type, const uint64_t mask[TRP_LINK_MASK_WORDS],
+troupe_err_t trp_bulk_set_standin(trp_bulk_set_t *set, const trp_standin_t *standin, uint16_t type,
+                                  const uint64_t mask[TRP_LINK_MASK_WORDS],
                                   trp_bulk_in_t **ret_bulk)
 {
     *ret_bulk = NULL;

@@ -74,8 +74,8 @@ typedef struct trp_bulk_in {
     uint64_t have;    /* Bytes from its start. */
     trp_body_t *body; /* Reference. NULL before the first chunk and after it was given away. */
     trp_bulk_state_t state;
-    bool has_standin; /* Its envelope has been seen. */
-    uint16_t type;    /* As the envelope says. */
+    bool has_standin;                   /* Its envelope has been seen. */
+    uint16_t type;                      /* As the envelope says. */
     uint64_t mask[TRP_LINK_MASK_WORDS]; /* Dispatchers that wait for it. */
 } trp_bulk_in_t;
 
@@ -105,12 +105,11 @@ troupe_err_t trp_bulk_set_chunk(trp_bulk_set_t *set, trp_bulk_budget_t *budget,
 
 /* A stand-in was seen; its dispatchers are noted. ret_bulk is set when the body is whole or has failed
  * already. EFULL; ENOMEM. */
-troupe_err_t trp_bulk_set_standin(trp_bulk_set_t *set, const trp_standin_t *standin,
-                                  uint16_t type, const uint64_t mask[TRP_LINK_MASK_WORDS],
+troupe_err_t trp_bulk_set_standin(trp_bulk_set_t *set, const trp_standin_t *standin, uint16_t type,
+                                  const uint64_t mask[TRP_LINK_MASK_WORDS],
                                   trp_bulk_in_t **ret_bulk);
 
 /* Gives the body away (NULL: it has failed) and marks it as done. */
-trp_body_t *trp_bulk_set_take(trp_bulk_set_t *set, trp_bulk_budget_t *budget,
-                              trp_bulk_in_t *bulk);
+trp_body_t *trp_bulk_set_take(trp_bulk_set_t *set, trp_bulk_budget_t *budget, trp_bulk_in_t *bulk);
 
 #endif

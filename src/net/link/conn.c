@@ -45,8 +45,7 @@ static trp_conn_t *conn_new(trp_link_t *link, const trp_conn_plan_t *plan)
     conn->peer = plan->peer != NULL ? trp_peer_ref(plan->peer) : NULL;
     conn->answered = plan->echo;
     if (plan->server_key != NULL) {
-        (void)trp_text_copy(conn->server_key.text, sizeof(conn->server_key.text),
-                            plan->server_key);
+        (void)trp_text_copy(conn->server_key.text, sizeof(conn->server_key.text), plan->server_key);
     }
     trp_timer_init(&conn->deadline, conn_on_deadline, conn);
     trp_list_push_back(&link->conns, &conn->link);
@@ -93,8 +92,7 @@ void trp_conn_close(trp_link_t *link, trp_conn_t *conn)
 
 void trp_conn_close_peer(trp_link_t *link, const trp_peer_t *peer)
 {
-    TRP_LIST_FOREACH_SAFE(at, &link->conns)
-    {
+    TRP_LIST_FOREACH_SAFE (at, &link->conns) {
         trp_conn_t *conn = TRP_CONTAINER_OF(at, trp_conn_t, link);
         trp_dial_t *dial = conn->dial;
         if (peer != NULL && conn->peer != peer) {
@@ -145,8 +143,7 @@ void trp_conn_fail(trp_link_t *link, trp_conn_t *conn, troupe_err_t reason, cons
 
 trp_conn_t *trp_conn_find(trp_link_t *link, uint64_t nonce)
 {
-    TRP_LIST_FOREACH(at, &link->conns)
-    {
+    TRP_LIST_FOREACH (at, &link->conns) {
         trp_conn_t *conn = TRP_CONTAINER_OF(at, trp_conn_t, link);
         if (conn->nonce == nonce) {
             return conn;
@@ -157,8 +154,7 @@ trp_conn_t *trp_conn_find(trp_link_t *link, uint64_t nonce)
 
 trp_conn_t *trp_conn_find_waiting(trp_link_t *link, const char *address, const trp_peer_t *peer)
 {
-    TRP_LIST_FOREACH(at, &link->conns)
-    {
+    TRP_LIST_FOREACH (at, &link->conns) {
         trp_conn_t *conn = TRP_CONTAINER_OF(at, trp_conn_t, link);
         if (!conn->is_session && strcmp(conn->address, address) == 0 &&
             (conn->peer == NULL || conn->peer == peer)) {
@@ -222,8 +218,8 @@ void trp_conn_on_reply(trp_link_t *link, trp_socket_t *socket)
         (void)zmq_msg_init(&message);
         bool is_there = zmq_msg_recv(&message, socket->dealer, ZMQ_DONTWAIT) >= 0;
         if (is_there) {
-            trp_handshake_refused(
-                link, conn, trp_view_make(zmq_msg_data(&message), zmq_msg_size(&message)));
+            trp_handshake_refused(link, conn,
+                                  trp_view_make(zmq_msg_data(&message), zmq_msg_size(&message)));
         }
         (void)zmq_msg_close(&message);
         if (!is_there) {

@@ -26,8 +26,8 @@ troupe_err_t trp_curve_server(trp_link_t *link, void *router)
     }
     int one = 1;
     if (zmq_setsockopt(router, ZMQ_CURVE_SERVER, &one, sizeof(one)) != 0 ||
-        zmq_setsockopt(router, ZMQ_CURVE_SECRETKEY, link->secret_key.text,
-                       TRP_LINK_KEY_SIZE + 1) != 0 ||
+        zmq_setsockopt(router, ZMQ_CURVE_SECRETKEY, link->secret_key.text, TRP_LINK_KEY_SIZE + 1) !=
+            0 ||
         zmq_setsockopt(router, ZMQ_ZAP_DOMAIN, CURVE_ZAP_DOMAIN, strlen(CURVE_ZAP_DOMAIN)) != 0) {
         return TROUPE_EINVAL;
     }
@@ -149,8 +149,7 @@ static bool curve_read(trp_link_t *link, curve_request_t *request)
             (void)zmq_msg_close(&part);
             return false;
         }
-        curve_read_part(request, number,
-                        trp_view_make(zmq_msg_data(&part), zmq_msg_size(&part)));
+        curve_read_part(request, number, trp_view_make(zmq_msg_data(&part), zmq_msg_size(&part)));
         has_more = zmq_msg_more(&part) != 0;
         (void)zmq_msg_close(&part);
     }
@@ -189,8 +188,9 @@ void trp_curve_answer_zap(trp_link_t *link)
                           zmq_z85_encode(key, request.key, sizeof(request.key)) != NULL &&
                           curve_is_allowed(link, key);
         if (!is_allowed) {
-            TRP_LOG_LIMITED(link->log, &link->log_limit, link->now, TROUPE_LOG_LINK, TROUPE_LOG_WARN,
-                            "link.key.refused", "key=%s", key[0] != '\0' ? key : "none");
+            TRP_LOG_LIMITED(link->log, &link->log_limit, link->now, TROUPE_LOG_LINK,
+                            TROUPE_LOG_WARN, "link.key.refused", "key=%s",
+                            key[0] != '\0' ? key : "none");
             trp_events_refused_key(link, key);
         }
         curve_reply(link, &request, is_allowed ? key : NULL);

@@ -91,8 +91,7 @@ void trp_dial_settle(trp_link_t *link, trp_dial_t *dial, trp_peer_t *peer)
 
 void trp_dials_release(trp_link_t *link, trp_peer_t *peer)
 {
-    TRP_LIST_FOREACH(at, &link->dials)
-    {
+    TRP_LIST_FOREACH (at, &link->dials) {
         trp_dial_t *dial = TRP_CONTAINER_OF(at, trp_dial_t, link);
         if (dial->peer == peer) {
             trp_peer_unref(&dial->peer);
@@ -106,8 +105,7 @@ void trp_dials_release(trp_link_t *link, trp_peer_t *peer)
 
 static trp_dial_t *dials_find(trp_link_t *link, const char *address)
 {
-    TRP_LIST_FOREACH(at, &link->dials)
-    {
+    TRP_LIST_FOREACH (at, &link->dials) {
         trp_dial_t *dial = TRP_CONTAINER_OF(at, trp_dial_t, link);
         if (strcmp(dial->address, address) == 0) {
             return dial;
@@ -187,8 +185,7 @@ void trp_dials_remove(trp_link_t *link, const char *address)
 
 void trp_dials_close(trp_link_t *link)
 {
-    TRP_LIST_FOREACH_SAFE(at, &link->dials)
-    {
+    TRP_LIST_FOREACH_SAFE (at, &link->dials) {
         dial_free(link, TRP_CONTAINER_OF(at, trp_dial_t, link));
     }
     TRP_ASSERT(link->dials_len == 0);

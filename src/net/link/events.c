@@ -11,10 +11,14 @@
 #include "base/text.h"
 
 static const char *const event_names[] = {
-    [TRP_LINK_EVENT_UP] = "link.up",           [TRP_LINK_EVENT_LOST] = "link.lost",
-    [TRP_LINK_EVENT_REPLACED] = "link.replaced", [TRP_LINK_EVENT_BYE] = "link.bye",
-    [TRP_LINK_EVENT_REFUSED] = "link.refused", [TRP_LINK_EVENT_FAILED] = "link.failed",
-    [TRP_LINK_EVENT_STALLED] = "link.stalled", [TRP_LINK_EVENT_RESUMED] = "link.resumed",
+    [TRP_LINK_EVENT_UP] = "link.up",
+    [TRP_LINK_EVENT_LOST] = "link.lost",
+    [TRP_LINK_EVENT_REPLACED] = "link.replaced",
+    [TRP_LINK_EVENT_BYE] = "link.bye",
+    [TRP_LINK_EVENT_REFUSED] = "link.refused",
+    [TRP_LINK_EVENT_FAILED] = "link.failed",
+    [TRP_LINK_EVENT_STALLED] = "link.stalled",
+    [TRP_LINK_EVENT_RESUMED] = "link.resumed",
     [TRP_LINK_EVENT_DIALLED] = "link.dialled",
 };
 
@@ -101,10 +105,8 @@ void trp_events_dialled(trp_link_t *link, const char *address, uint64_t uid)
 void trp_events_refused(trp_link_t *link, const trp_hello_t *hello, troupe_err_t reason,
                         const char *text)
 {
-    trp_link_event_t event = {.kind = TRP_LINK_EVENT_REFUSED,
-                              .reason = reason,
-                              .uid = hello->uid,
-                              .by_us = true};
+    trp_link_event_t event = {
+        .kind = TRP_LINK_EVENT_REFUSED, .reason = reason, .uid = hello->uid, .by_us = true};
     (void)trp_text_escape(event.name, sizeof(event.name), hello->name.data, hello->name.size);
     (void)trp_text_escape(event.address, sizeof(event.address), hello->address.data,
                           hello->address.size);
@@ -114,9 +116,8 @@ void trp_events_refused(trp_link_t *link, const trp_hello_t *hello, troupe_err_t
 
 void trp_events_refused_key(trp_link_t *link, const char *key)
 {
-    trp_link_event_t event = {.kind = TRP_LINK_EVENT_REFUSED,
-                              .reason = TROUPE_EAUTH,
-                              .by_us = true};
+    trp_link_event_t event = {
+        .kind = TRP_LINK_EVENT_REFUSED, .reason = TROUPE_EAUTH, .by_us = true};
     (void)trp_text_format(event.text, sizeof(event.text), "key %s is not in the allow-list",
                           key[0] != '\0' ? key : "(none)");
     event_emit(link, &event);

@@ -51,8 +51,7 @@ static troupe_err_t handshake_sections(trp_link_t *link, trp_hello_t *hello, trp
     size_t starts[TRP_LINK_SECTIONS_MAX + 1] = {0};
     for (uint32_t i = 0; i < link->sections_len; i++) {
         const trp_link_section_t *section = &link->sections[i];
-        troupe_err_t err =
-            section->get != NULL ? section->get(section->context, out) : TROUPE_OK;
+        troupe_err_t err = section->get != NULL ? section->get(section->context, out) : TROUPE_OK;
         if (err != TROUPE_OK) {
             return err;
         }
@@ -150,8 +149,8 @@ void trp_handshake_unreachable(trp_link_t *link, const trp_conn_t *conn)
     char text[TRP_LINK_TEXT_SIZE_MAX];
     (void)trp_text_format(text, sizeof(text), "%s can't be dialled back at %s", "your node",
                           conn->address);
-    handshake_refuse(link, trp_view_make(in->routing_id, in->routing_id_size),
-                     TROUPE_EUNREACHABLE, text);
+    handshake_refuse(link, trp_view_make(in->routing_id, in->routing_id_size), TROUPE_EUNREACHABLE,
+                     text);
 }
 
 /* ---- judging a HELLO ------------------------------------------------------------------------- */
@@ -173,9 +172,9 @@ static troupe_err_t handshake_judge_who(trp_link_t *link, const trp_hello_t *hel
 {
     if (!trp_view_equal_string(hello->cluster, link->cluster)) {
         char theirs[TRP_LINK_CLUSTER_SIZE_MAX + 1];
-        (void)trp_text_format(text, size, "this cluster is %s, yours is %s", link->cluster,
-                              trp_text_escape(theirs, sizeof(theirs), hello->cluster.data,
-                                              hello->cluster.size));
+        (void)trp_text_format(
+            text, size, "this cluster is %s, yours is %s", link->cluster,
+            trp_text_escape(theirs, sizeof(theirs), hello->cluster.data, hello->cluster.size));
         return TROUPE_ECLUSTER;
     }
     if (hello->uid == link->options.uid) {
@@ -204,9 +203,9 @@ static troupe_err_t handshake_judge_sections(trp_link_t *link, const trp_hello_t
                 data = hello->sections[k].data;
             }
         }
-        troupe_err_t err = section->check != NULL ? section->check(section->context, hello->uid,
-                                                                   data, text, size)
-                                                  : TROUPE_OK;
+        troupe_err_t err = section->check != NULL
+                               ? section->check(section->context, hello->uid, data, text, size)
+                               : TROUPE_OK;
         if (err != TROUPE_OK) {
             return err;
         }
@@ -276,8 +275,7 @@ static void handshake_answered(trp_link_t *link, trp_in_t *in, const trp_hello_t
     }
 }
 
-static void handshake_accept(trp_link_t *link, const trp_sender_t *sender,
-                             const trp_hello_t *hello)
+static void handshake_accept(trp_link_t *link, const trp_sender_t *sender, const trp_hello_t *hello)
 {
     trp_peer_t *peer = NULL;
     if (trp_peers_get(&link->registry, link, hello->uid, &peer) != TROUPE_OK) {
@@ -306,8 +304,8 @@ static void handshake_accept(trp_link_t *link, const trp_sender_t *sender,
 void trp_handshake_on_hello(trp_link_t *link, const trp_sender_t *sender, trp_view_t body)
 {
     trp_hello_t hello;
-    if (trp_in_find(link, sender->routing_id) != NULL ||
-        trp_hello_get(body, &hello) != TROUPE_OK || hello.pair.nonce == 0) {
+    if (trp_in_find(link, sender->routing_id) != NULL || trp_hello_get(body, &hello) != TROUPE_OK ||
+        hello.pair.nonce == 0) {
         return;
     }
     char text[TRP_LINK_TEXT_SIZE_MAX] = "";
@@ -400,9 +398,9 @@ void trp_handshake_refused(trp_link_t *link, trp_conn_t *conn, trp_view_t frame)
     trp_frame_header_t header;
     trp_refusal_t refusal;
     if (trp_wire_get_frame(frame, &header) != TROUPE_OK || header.kind != TRP_FRAME_REFUSE ||
-        trp_hello_get_refusal(trp_view_make(frame.data + TRP_WIRE_FRAME_SIZE,
-                                            frame.size - TRP_WIRE_FRAME_SIZE),
-                              &refusal) != TROUPE_OK) {
+        trp_hello_get_refusal(
+            trp_view_make(frame.data + TRP_WIRE_FRAME_SIZE, frame.size - TRP_WIRE_FRAME_SIZE),
+            &refusal) != TROUPE_OK) {
         return;
     }
     if (conn->is_session) {

@@ -122,8 +122,7 @@ troupe_err_t trp_holds_add(trp_link_t *link, trp_hold_t *hold, const trp_envelop
 
 trp_hold_t *trp_holds_end(trp_holds_t *holds, uint64_t uid, uint64_t bulk_id)
 {
-    TRP_LIST_FOREACH(at, &holds->list)
-    {
+    TRP_LIST_FOREACH (at, &holds->list) {
         trp_hold_t *hold = TRP_CONTAINER_OF(at, trp_hold_t, link);
         if (hold->uid == uid && hold->bulk_id == bulk_id) {
             trp_list_remove(&hold->link);
@@ -162,8 +161,7 @@ troupe_err_t trp_holds_keep(trp_holds_t *holds, uint64_t uid, uint64_t bulk_id, 
 
 bool trp_holds_take(trp_holds_t *holds, uint64_t uid, uint64_t bulk_id, trp_body_t **ret_body)
 {
-    TRP_LIST_FOREACH_SAFE(at, &holds->arrived)
-    {
+    TRP_LIST_FOREACH_SAFE (at, &holds->arrived) {
         trp_arrived_t *arrived = TRP_CONTAINER_OF(at, trp_arrived_t, link);
         if (arrived->uid == uid && arrived->bulk_id == bulk_id) {
             *ret_body = arrived->body;

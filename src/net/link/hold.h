@@ -41,7 +41,8 @@ typedef struct trp_hold {
     uint64_t bulk_id;
     trp_envelope_t envelope; /* Of the stand-in. */
     bool is_first;
-    bool is_wide;    /* It is a publish, or one waits behind it: holds back all of its sender's mail. */
+    bool
+        is_wide; /* It is a publish, or one waits behind it: holds back all of its sender's mail. */
     trp_list_t held; /* Behind it, in order. */
 } trp_hold_t;
 

@@ -20,8 +20,7 @@ trp_in_t *trp_in_find(trp_link_t *link, trp_view_t routing_id)
 
 trp_in_t *trp_in_find_nonce(trp_link_t *link, uint64_t nonce)
 {
-    TRP_LIST_FOREACH(at, &link->ins_order)
-    {
+    TRP_LIST_FOREACH (at, &link->ins_order) {
         trp_in_t *in = TRP_CONTAINER_OF(at, trp_in_t, link);
         if (in->nonce == nonce && in->lane == TRP_LANE_CONTROL) {
             return in;
@@ -48,8 +47,7 @@ void trp_in_drop(trp_link_t *link, trp_in_t *in)
 static void ins_sweep(trp_link_t *link)
 {
     uint64_t old = trp_clock_from_ms(2 * (uint64_t)TRP_LINK_HANDSHAKE_MS);
-    TRP_LIST_FOREACH_SAFE(at, &link->ins_order)
-    {
+    TRP_LIST_FOREACH_SAFE (at, &link->ins_order) {
         trp_in_t *in = TRP_CONTAINER_OF(at, trp_in_t, link);
         if (link->now - in->since_ns < old) {
             return;
@@ -78,8 +76,7 @@ troupe_err_t trp_in_add(trp_link_t *link, const trp_sender_t *sender, uint8_t la
     in->lane = lane;
     in->nonce = nonce;
     in->since_ns = link->now;
-    troupe_err_t err =
-        trp_table_add(&link->ins, &in->entry, in->routing_id, in->routing_id_size);
+    troupe_err_t err = trp_table_add(&link->ins, &in->entry, in->routing_id, in->routing_id_size);
     if (err != TROUPE_OK) {
         trp_free(in);
         return err;
@@ -92,8 +89,7 @@ troupe_err_t trp_in_add(trp_link_t *link, const trp_sender_t *sender, uint8_t la
 
 void trp_in_drop_peer(trp_link_t *link, const trp_peer_t *peer)
 {
-    TRP_LIST_FOREACH_SAFE(at, &link->ins_order)
-    {
+    TRP_LIST_FOREACH_SAFE (at, &link->ins_order) {
         trp_in_t *in = TRP_CONTAINER_OF(at, trp_in_t, link);
         if (peer == NULL || in->peer == peer) {
             trp_in_drop(link, in);
@@ -104,8 +100,7 @@ void trp_in_drop_peer(trp_link_t *link, const trp_peer_t *peer)
 void trp_in_drop_session(trp_link_t *link, uint64_t session_id)
 {
     TRP_ASSERT(session_id != 0);
-    TRP_LIST_FOREACH_SAFE(at, &link->ins_order)
-    {
+    TRP_LIST_FOREACH_SAFE (at, &link->ins_order) {
         trp_in_t *in = TRP_CONTAINER_OF(at, trp_in_t, link);
         if (in->session == session_id) {
             trp_in_drop(link, in);

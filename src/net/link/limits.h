@@ -30,27 +30,27 @@
 #define TRP_LINK_CLUSTER_SIZE_MAX 64u
 #define TRP_LINK_NAME_SIZE_MAX 255u
 #define TRP_LINK_ADDRESS_SIZE_MAX 300u
-#define TRP_LINK_TEXT_SIZE_MAX 200u         /* Reason of a refusal. */
-#define TRP_LINK_TOPIC_NAME_SIZE_MAX 2048u  /* A topic, group or path that gets a number. */
+#define TRP_LINK_TEXT_SIZE_MAX 200u        /* Reason of a refusal. */
+#define TRP_LINK_TOPIC_NAME_SIZE_MAX 2048u /* A topic, group or path that gets a number. */
 #define TRP_LINK_SECTIONS_MAX 8u
 #define TRP_LINK_SECTION_SIZE_MAX (16u * 1024u)
 #define TRP_LINK_SERVICES_MAX 64u
 
 /* ---- tables ---------------------------------------------------------------------------------- */
 
-#define TRP_LINK_TYPES_MAX 4096u            /* Type numbers of a peer. */
-#define TRP_LINK_NAMES_MAX (1u << 23)       /* Topic numbers of a peer. */
+#define TRP_LINK_TYPES_MAX 4096u      /* Type numbers of a peer. */
+#define TRP_LINK_NAMES_MAX (1u << 23) /* Topic numbers of a peer. */
 #define TRP_LINK_PEERS_MAX 4096u
 #define TRP_LINK_DIALS_MAX 4096u
-#define TRP_LINK_DEAD_MAX 1024u             /* Uids remembered as gone for good. */
-#define TRP_LINK_INBOUND_MAX 16384u         /* Connections of peers that are told apart. */
-#define TRP_LINK_PENDING_MAX 512u           /* Of these, not yet bound to a session. */
+#define TRP_LINK_DEAD_MAX 1024u     /* Uids remembered as gone for good. */
+#define TRP_LINK_INBOUND_MAX 16384u /* Connections of peers that are told apart. */
+#define TRP_LINK_PENDING_MAX 512u   /* Of these, not yet bound to a session. */
 
 /* ---- credit and queues ----------------------------------------------------------------------- */
 
 /* Bytes of frames that may be at a peer unreleased: enough for 1 ms at 1 GB/s, small enough to stay in
- * a second-level cache. */
-#define TRP_LINK_WINDOW (512u * 1024u)
+ * a second-level cache. Threads that have to wait for a processor want more, but caches less. */
+#define TRP_LINK_WINDOW (1024u * 1024u)
 /* Bytes of bulk chunks under way to a peer. */
 #define TRP_LINK_BULK_WINDOW (1024u * 1024u)
 /* Bytes a stalled peer's queue may hold; more is dropped as "link queue full". */
@@ -60,7 +60,7 @@
 #define TRP_LINK_BULK_QUEUE_MAX (512u * 1024u * 1024u)
 /* Bulk bodies being put together on a node, and mail held back behind them. */
 #define TRP_LINK_REASSEMBLY_SIZE_MAX ((size_t)512 * 1024 * 1024)
-#define TRP_LINK_BULK_OPEN_MAX 1024u        /* Bulk bodies of one peer being put together. */
+#define TRP_LINK_BULK_OPEN_MAX 1024u /* Bulk bodies of one peer being put together. */
 /* Service messages waiting for one peer's control lane. */
 #define TRP_LINK_CONTROL_QUEUE_MAX (16u * 1024u * 1024u)
 
@@ -70,10 +70,9 @@
 #define TRP_LINK_STALL_MS 2000u
 #define TRP_LINK_HANDSHAKE_MS 3000u
 #define TRP_LINK_PING_MS 1000u
-#define TRP_LINK_SILENT_MS 20000u           /* Nothing from a peer for so long ends the session. */
+#define TRP_LINK_SILENT_MS 20000u /* Nothing from a peer for so long ends the session. */
 #define TRP_LINK_BACKOFF_MIN_MS 50u
 #define TRP_LINK_BACKOFF_MAX_MS 5000u
-#define TRP_LINK_FLUSH_MS 1000u             /* Stop waits so long for what is queued. */
-#define TRP_LINK_RESUME_MS 200u             /* Between looks whether there is room for newcomers. */
+#define TRP_LINK_FLUSH_MS 1000u /* Stop waits so long for what is queued. */
 
 #endif

@@ -112,7 +112,7 @@ static troupe_err_t link_init_state(trp_link_t *link)
     trp_table_init(&link->ins, seed ^ 1u, TRP_LINK_INBOUND_MAX);
     trp_buf_init(&link->scratch, TRP_LINK_HELLO_SIZE_MAX);
     trp_handover_init(&link->handover, &link->own_waker);
-    trp_router_prepare(link);
+    trp_listener_init(&link->listener_fd);
     link->epoll_fd = -1;
     link->own_waker.fd = -1;
     link->budget.size_max = TRP_LINK_REASSEMBLY_SIZE_MAX;
@@ -250,15 +250,14 @@ static void link_close(trp_link_t *link)
 troupe_err_t trp_link_start(trp_link_t *link)
 {
     TRP_ASSERT(!link->has_thread);
-    if (!link->has_curve && !link->options.insecure_ok &&
-        !trp_router_is_loopback(link->listen)) {
+    if (!link->has_curve && !link->options.insecure_ok && !trp_router_is_loopback(link->listen)) {
         return TROUPE_EPERM;
     }
     troupe_err_t err = link_open(link);
     if (err == TROUPE_OK) {
         atomic_store(&link->is_running, true);
         err = pthread_create(&link->thread, NULL, trp_loop_main, link) == 0 ? TROUPE_OK
-                                                                           : TROUPE_ESYSTEM;
+                                                                            : TROUPE_ESYSTEM;
     }
     link->has_thread = err == TROUPE_OK;
     if (err != TROUPE_OK) {

@@ -61,16 +61,19 @@ typedef struct trp_link_options {
     const trp_link_key_t *secret_key;
     const trp_link_allow_t *allow; /* Whose keys are let in. */
     size_t allow_len;
-    bool insecure_ok;          /* Listens beyond loopback without CURVE. */
-    uint32_t window;           /* Bytes; 0: TRP_LINK_WINDOW. */
-    uint32_t queue_size_max;   /* Bytes; 0: TRP_LINK_QUEUE_SIZE_MAX. */
-    uint32_t stall_ms;         /* 0: TRP_LINK_STALL_MS. */
-    uint32_t connections_max;  /* Inbound; 0: by the descriptor limit. */
-    uint32_t version;          /* Protocol version to claim; 0: ours. For tests. */
-    uint32_t version_min;      /* Oldest to accept; 0: ours. For tests. */
+    bool insecure_ok;         /* Listens beyond loopback without CURVE. */
+    uint32_t window;          /* Bytes; 0: TRP_LINK_WINDOW. */
+    uint32_t queue_size_max;  /* Bytes; 0: TRP_LINK_QUEUE_SIZE_MAX. */
+    uint32_t stall_ms;        /* 0: TRP_LINK_STALL_MS. */
+    uint32_t connections_max; /* Inbound; 0: by the descriptor limit. */
+    uint32_t version;         /* Protocol version to claim; 0: ours. For tests. */
+    uint32_t version_min;     /* Oldest to accept; 0: ours. For tests. */
 } trp_link_options_t;
 
-#define TRP_LINK_OPTIONS_INIT {.size = sizeof(trp_link_options_t)}
+#define TRP_LINK_OPTIONS_INIT                                                                      \
+    {                                                                                              \
+        .size = sizeof(trp_link_options_t)                                                         \
+    }
 
 /* Makes a link that is not yet running and, with a runtime, registers itself as its remote port, so
  * before the dispatchers start. EINVAL, ENOMEM. */
@@ -130,10 +133,10 @@ typedef struct trp_link_peer_info {
     bool is_stalled;
     uint64_t bytes_out, frames_out, messages_out;
     uint64_t bytes_in, frames_in, messages_in;
-    uint64_t queue_bytes;  /* Accepted and not yet released by the peer. */
-    uint64_t credit_bytes; /* What may be sent before the peer must release something. */
-    uint64_t rtt_ns;       /* Of the last ping; 0 before the first. */
-    uint64_t sessions;     /* That were up, ever. */
+    uint64_t queue_bytes;   /* Accepted and not yet released by the peer. */
+    uint64_t credit_bytes;  /* What may be sent before the peer must release something. */
+    uint64_t rtt_ns;        /* Of the last ping; 0 before the first. */
+    uint64_t sessions;      /* That were up, ever. */
     uint64_t unknown_types; /* Messages refused because their type isn't known here. */
     uint64_t queue_full;    /* Messages dropped for want of room. */
     uint64_t protocol_errors;
@@ -161,8 +164,8 @@ typedef enum trp_link_event_kind {
 typedef struct trp_link_event {
     trp_link_event_kind_t kind;
     troupe_err_t reason;
-    uint64_t uid; /* 0 when not known. */
-    bool by_us;   /* REFUSED: we refused them. */
+    uint64_t uid;      /* 0 when not known. */
+    bool by_us;        /* REFUSED: we refused them. */
     char name[64];     /* The node's, cut off. */
     char address[304]; /* Advertised, or the one dialled. */
     char text[208];    /* For people, printable. */

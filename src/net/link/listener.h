@@ -1,8 +1,8 @@
 /* SPDX-FileCopyrightText: The Troupe authors
  * SPDX-License-Identifier: Apache-2.0 */
 
-/* The listening descriptor, which ZeroMQ accepts from. The link makes it itself, so that it can stop
- * connections from coming in without ending those that stand, as an unbind would.
+/* The listening descriptor, which ZeroMQ accepts from. The link makes it itself, so that it can turn
+ * newcomers away without ending the connections that stand, as an unbind would.
  *
  * Thread rule: the link thread; before and after it, whoever opens and closes the link. */
 
@@ -18,12 +18,11 @@
 typedef struct trp_listener_fd {
     int fd;      /* Our copy; -1: none. ZeroMQ closes its own. */
     int reserve; /* Kept open to be given up when descriptors run out. */
-    bool is_paused;
 } trp_listener_fd_t;
 
 static inline void trp_listener_init(trp_listener_fd_t *listener)
 {
-    *listener = (trp_listener_fd_t){-1, -1, false};
+    *listener = (trp_listener_fd_t){-1, -1};
 }
 
 /* Listens at "host:port". ret_fd is for ZeroMQ, to be closed by it; ret_port is the port that was bound.
@@ -32,10 +31,10 @@ troupe_err_t trp_listener_open(trp_listener_fd_t *listener, const char *address,
                                uint16_t *ret_port);
 void trp_listener_close(trp_listener_fd_t *listener);
 
-/* Lets nobody in any more. Who has not been accepted yet is accepted and closed, so that ZeroMQ does not
- * try in vain again and again when there are no descriptors left. */
-void trp_listener_pause(trp_listener_fd_t *listener);
-/* Lets in again, if `spare` descriptors could be opened now. */
-bool trp_listener_resume(trp_listener_fd_t *listener);
+/* There are no descriptors left: accepts and closes who waits to be accepted, so that ZeroMQ does not
+ * try in vain again and again. */
+void trp_listener_turn_away(trp_listener_fd_t *listener);
+/* Shuts down a connection that ZeroMQ has just accepted. */
+void trp_listener_refuse(const trp_listener_fd_t *listener, int fd);
 
 #endif

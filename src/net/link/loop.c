@@ -318,7 +318,6 @@ static void loop_say_bye(trp_link_t *link)
 static void loop_finish(trp_link_t *link)
 {
     uint64_t end = trp_clock_add(trp_clock_now(), trp_clock_from_ms(TRP_LINK_FLUSH_MS));
-    trp_listener_pause(&link->listener_fd); /* No newcomers. */
     while (loop_has_waiting(link) && trp_clock_now() < end) {
         if (!loop_round(link)) {
             loop_poll(link, 1);

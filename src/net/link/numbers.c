@@ -56,8 +56,7 @@ static uint16_t numbers_find_type(const trp_numbers_t *numbers, const char *name
                                   uint64_t version)
 {
     troupe_type_t type = {0};
-    if (numbers->types == NULL ||
-        trp_types_find(numbers->types, name, size, &type) != TROUPE_OK) {
+    if (numbers->types == NULL || trp_types_find(numbers->types, name, size, &type) != TROUPE_OK) {
         return 0;
     }
     const trp_type_t *found = trp_types_at(numbers->types, type.id);

@@ -35,7 +35,7 @@ typedef struct trp_numbers {
     uint64_t uid;       /* The peer's. */
     trp_types_t *types; /* Borrowed; NULL: no type is known. */
     const trp_link_topic_hooks_t *hooks;
-    uint16_t *type_ids;          /* By the peer's number; 0: unknown. Made on first use. */
+    uint16_t *type_ids; /* By the peer's number; 0: unknown. Made on first use. */
     trp_unknown_type_t **type_unknown;
     uint32_t *pages[TRP_LINK_NAMES_MAX / TRP_NUMBERS_PAGE]; /* Ids of names; made when used. */
     uint32_t names_len;

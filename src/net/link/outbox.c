@@ -79,7 +79,7 @@ trp_out_t *trp_outbox_find_slow(trp_outbox_t *outbox, uint64_t uid, troupe_drop_
         trp_peer_t *peer = uid != 0 ? trp_peers_find(registry, uid) : NULL;
         if (peer == NULL) {
             *ret_reason = trp_peers_is_dead(registry, uid) ? TROUPE_DROP_NODE_UNREACHABLE
-                                                              : TROUPE_DROP_UNKNOWN_NODE;
+                                                           : TROUPE_DROP_UNKNOWN_NODE;
             return NULL;
         }
         out = outbox_add(outbox, peer);

@@ -22,12 +22,12 @@
 
 struct trp_out {
     uint64_t uid;
-    trp_peer_t *peer;   /* Reference. */
-    trp_frame_t *frame; /* Open; NULL: none. */
+    trp_peer_t *peer;      /* Reference. */
+    trp_frame_t *frame;    /* Open; NULL: none. */
     trp_out_t *next_dirty; /* In the list of those with an open frame. */
     bool is_dirty;
     uint32_t size_flushed; /* Size of the open frame when a flush left it open. */
-    uint32_t epoch; /* Of the peer, as of the last look; what was defined before is void. */
+    uint32_t epoch;        /* Of the peer, as of the last look; what was defined before is void. */
     trp_parking_t parking;
     _Atomic uint32_t open_user; /* Envelopes in the open frame; the link thread reads. */
     _Atomic uint32_t open_system;
@@ -43,7 +43,7 @@ typedef struct trp_outbox_slot {
 typedef struct trp_outbox {
     trp_link_t *link;
     trp_dispatcher_t *d;
-    trp_out_t *last;          /* The one used last. */
+    trp_out_t *last; /* The one used last. */
     trp_out_t *dirty;
     trp_outbox_slot_t *slots; /* Open addressing, a power of two, at most half full. */
     uint32_t capacity;

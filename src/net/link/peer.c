@@ -122,7 +122,7 @@ static troupe_err_t registry_get(trp_peers_t *registry, trp_link_t *link, uint64
 }
 
 troupe_err_t trp_peers_get(trp_peers_t *registry, trp_link_t *link, uint64_t uid,
-                              trp_peer_t **ret_peer)
+                           trp_peer_t **ret_peer)
 {
     TRP_ASSERT(uid != 0);
     (void)pthread_mutex_lock(&registry->mutex);
@@ -161,18 +161,17 @@ void trp_peers_bury(trp_peers_t *registry, trp_peer_t *peer)
 }
 
 void trp_peers_visit(trp_peers_t *registry, void (*fn)(trp_peer_t *peer, void *context),
-                        void *context)
+                     void *context)
 {
     (void)pthread_mutex_lock(&registry->mutex);
-    TRP_TABLE_FOREACH(entry, &registry->peers)
-    {
+    TRP_TABLE_FOREACH (entry, &registry->peers) {
         fn(TRP_CONTAINER_OF(entry, trp_peer_t, entry), context);
     }
     (void)pthread_mutex_unlock(&registry->mutex);
 }
 
 void trp_peers_describe(trp_peers_t *registry, trp_peer_t *peer, trp_view_t name,
-                           trp_view_t address)
+                        trp_view_t address)
 {
     (void)pthread_mutex_lock(&registry->mutex);
     (void)trp_text_escape(peer->name, sizeof(peer->name), name.data, name.size);

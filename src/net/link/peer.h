@@ -49,7 +49,7 @@ typedef struct trp_dial {
     trp_timer_t retry;
     uint32_t key_turn; /* Which key of the allow-list to try next. */
     bool is_wanted;
-    bool has_failed;   /* Told once an episode. */
+    bool has_failed; /* Told once an episode. */
 } trp_dial_t;
 
 /* The session that stands. */
@@ -87,7 +87,7 @@ struct trp_peer {
     /* Bytes accepted from dispatchers and not yet released by the peer or dropped. */
     TRP_ALIGNED(TRP_CACHE_LINE) _Atomic uint64_t outstanding;
     _Atomic uint64_t bulk_outstanding;
-    _Atomic bool is_stalled; /* Nobody is parked for it any more. */
+    _Atomic bool is_stalled;                      /* Nobody is parked for it any more. */
     _Atomic uint64_t parked[TRP_LINK_MASK_WORDS]; /* Dispatchers with actors parked on it. */
     /* Frames that dispatchers have let go since the last ack, in bytes. */
     TRP_ALIGNED(TRP_CACHE_LINE) _Atomic uint64_t due;
@@ -159,7 +159,7 @@ static inline void trp_counter_add(_Atomic uint64_t *counter, uint64_t n)
 
 typedef struct trp_peers {
     pthread_mutex_t mutex;
-    trp_table_t peers; /* By uid. */
+    trp_table_t peers;                /* By uid. */
     uint64_t dead[TRP_LINK_DEAD_MAX]; /* Ring of uids that are gone for good. */
     uint32_t dead_len;
     uint32_t dead_at;
@@ -174,7 +174,7 @@ trp_peer_t *trp_peers_find(trp_peers_t *registry, uint64_t uid);
 
 /* The same, made when there is none. ESTOPPED: it is gone for good; EFULL; ENOMEM. */
 troupe_err_t trp_peers_get(trp_peers_t *registry, trp_link_t *link, uint64_t uid,
-                              trp_peer_t **ret_peer);
+                           trp_peer_t **ret_peer);
 
 bool trp_peers_is_dead(trp_peers_t *registry, uint64_t uid);
 
@@ -186,10 +186,10 @@ void trp_peers_ban(trp_peers_t *registry, uint64_t uid);
 
 /* Calls fn with each peer and the mutex held; fn must not call back. */
 void trp_peers_visit(trp_peers_t *registry, void (*fn)(trp_peer_t *peer, void *context),
-                        void *context);
+                     void *context);
 
 /* Sets what is shown of it. */
 void trp_peers_describe(trp_peers_t *registry, trp_peer_t *peer, trp_view_t name,
-                           trp_view_t address);
+                        trp_view_t address);
 
 #endif

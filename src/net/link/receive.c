@@ -80,9 +80,9 @@ static troupe_err_t receive_new(trp_link_t *link, trp_peer_t *peer, zmq_msg_t *m
     }
     if (err == TROUPE_OK && walk.has_standins) {
         trp_view_t whole = receive_view(&kept);
-        err = receive_standins(link, peer, &walk,
-                               trp_view_make(whole.data + TRP_WIRE_FRAME_SIZE,
-                                             whole.size - TRP_WIRE_FRAME_SIZE));
+        err = receive_standins(
+            link, peer, &walk,
+            trp_view_make(whole.data + TRP_WIRE_FRAME_SIZE, whole.size - TRP_WIRE_FRAME_SIZE));
     }
     (void)zmq_msg_close(&kept);
     return err;
@@ -137,9 +137,9 @@ static troupe_err_t receive_control(trp_link_t *link, trp_peer_t *peer, trp_view
         trp_bulk_lane_on_end(link, peer, header->sequence);
         return TROUPE_OK;
     case TRP_FRAME_SERVICE:
-        trp_service_dispatch(link, peer, header->sequence,
-                             trp_view_make(frame.data + TRP_WIRE_FRAME_SIZE,
-                                           frame.size - TRP_WIRE_FRAME_SIZE));
+        trp_service_dispatch(
+            link, peer, header->sequence,
+            trp_view_make(frame.data + TRP_WIRE_FRAME_SIZE, frame.size - TRP_WIRE_FRAME_SIZE));
         return TROUPE_OK;
     case TRP_FRAME_BYE:
         peer->session.is_closing = true;
@@ -231,7 +231,8 @@ static bool receive_parts(trp_link_t *link, receive_parts_t *parts)
     while (has_more) {
         zmq_msg_t extra;
         (void)zmq_msg_init(&extra);
-        has_more = zmq_msg_recv(&extra, link->router, ZMQ_DONTWAIT) >= 0 && zmq_msg_more(&extra) != 0;
+        has_more =
+            zmq_msg_recv(&extra, link->router, ZMQ_DONTWAIT) >= 0 && zmq_msg_more(&extra) != 0;
         (void)zmq_msg_close(&extra);
     }
     return true;

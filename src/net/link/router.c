@@ -1,15 +1,15 @@
 /* SPDX-FileCopyrightText: The Troupe authors
  * SPDX-License-Identifier: Apache-2.0 */
 
-/* The listening socket: where it listens, and for how many. ZeroMQ accepts whatever comes, and spins
- * when descriptors run out; so the link counts connections and stops listening before that. */
+/* The listening socket: where it listens, and for how many. ZeroMQ accepts whatever comes, and tries
+ * again and again when descriptors run out; so the link counts connections, ends those beyond its bound,
+ * and turns newcomers away itself when there are no descriptors. */
 
 #include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
 #include "base/assert.h"
-#include "base/clock.h"
 #include "base/text.h"
 #include "net/link/router.h"
 #include "net/link/socket.h"
@@ -87,36 +87,12 @@ uint32_t trp_router_connections_max(uint32_t wanted)
     return wanted != 0 && wanted < max ? wanted : (uint32_t)max;
 }
 
-/* Looks after a while whether somebody may come in again. */
-static void router_on_resume(trp_link_t *link, void *owner)
+/* One connection more than there is room for. */
+static void router_refuse(trp_link_t *link, int fd)
 {
-    (void)owner;
-    bool has_room = link->connections < link->connections_max;
-    if (!has_room || !trp_listener_resume(&link->listener_fd)) {
-        trp_timer_set(link, &link->resume_timer, trp_clock_from_ms(TRP_LINK_RESUME_MS));
-        return;
-    }
-    TRP_LOG(link->log, TROUPE_LOG_LINK, TROUPE_LOG_INFO, "link.listening", "connections=%u",
-            link->connections);
-}
-
-void trp_router_prepare(trp_link_t *link)
-{
-    trp_listener_init(&link->listener_fd);
-    trp_timer_init(&link->resume_timer, router_on_resume, NULL);
-}
-
-/* Lets nobody in for a while. */
-static void router_pause(trp_link_t *link)
-{
-    bool was_paused = link->listener_fd.is_paused;
-    trp_listener_pause(&link->listener_fd);
-    if (was_paused) {
-        return;
-    }
-    trp_timer_set(link, &link->resume_timer, trp_clock_from_ms(TRP_LINK_RESUME_MS));
-    TRP_LOG(link->log, TROUPE_LOG_LINK, TROUPE_LOG_WARN, "link.full", "connections=%u max=%u",
-            link->connections, link->connections_max);
+    trp_listener_refuse(&link->listener_fd, fd);
+    TRP_LOG_LIMITED(link->log, &link->log_limit, link->now, TROUPE_LOG_LINK, TROUPE_LOG_WARN,
+                    "link.full", "connections=%u max=%u", link->connections, link->connections_max);
 }
 
 static void router_closed(trp_link_t *link)
@@ -131,12 +107,12 @@ void trp_router_on_event(trp_link_t *link, const trp_monitor_event_t *event)
     switch (event->event) {
     case ZMQ_EVENT_ACCEPTED:
         link->connections++;
-        if (link->connections >= link->connections_max) {
-            router_pause(link);
+        if (link->connections > link->connections_max) {
+            router_refuse(link, (int)event->value);
         }
         break;
     case ZMQ_EVENT_ACCEPT_FAILED:
-        router_pause(link);
+        trp_listener_turn_away(&link->listener_fd);
         break;
     case ZMQ_EVENT_DISCONNECTED:
         router_closed(link);

@@ -17,8 +17,6 @@ bool trp_router_is_loopback(const char *address);
 /* Inbound connections to take: as wanted, and never more than descriptors allow. */
 uint32_t trp_router_connections_max(uint32_t wanted);
 
-void trp_router_prepare(trp_link_t *link);
-
 /* Listens at the address in `listen`; sets the ports there and in `advertise` that were 0. Errors of
  * trp_listener_open. */
 troupe_err_t trp_router_bind(trp_link_t *link);

@@ -38,8 +38,7 @@ static trp_parking_t *send_park(trp_outbox_t *outbox, trp_out_t *out)
 
 /* What to do with a message to a peer that is not simply up with room: false drops it. */
 static TRP_NOINLINE bool send_admit_slow(trp_outbox_t *outbox, trp_out_t *out,
-                                         const trp_outgoing_t *what,
-                                         trp_remote_verdict_t *verdict)
+                                         const trp_outgoing_t *what, trp_remote_verdict_t *verdict)
 {
     trp_peer_t *peer = out->peer;
     if (trp_peer_state(peer) == TRP_LINK_DEAD) {
@@ -101,9 +100,8 @@ static TRP_NOINLINE size_t send_define_type(trp_outbox_t *outbox, trp_out_t *out
     trp_view_t name = trp_view_from_string(type->name);
     uint8_t head[TRP_WIRE_TYPE_DEFINITION_SIZE];
     trp_store_le64(head, type->version);
-    trp_envelope_t envelope = {.kind = TRP_ENVELOPE_TYPE,
-                               .type = id,
-                               .size = (uint32_t)(sizeof(head) + name.size)};
+    trp_envelope_t envelope = {
+        .kind = TRP_ENVELOPE_TYPE, .type = id, .size = (uint32_t)(sizeof(head) + name.size)};
     return send_definition(at, &envelope, head, sizeof(head), name);
 }
 
@@ -257,8 +255,8 @@ static inline void send_copy(uint8_t *to, trp_view_t from)
 }
 
 /* Writes the envelope behind `at`, which is in the open frame, and counts it. */
-static void send_finish(trp_outbox_t *outbox, trp_out_t *out, uint8_t *at,
-                        trp_envelope_t *envelope, trp_view_t body)
+static void send_finish(trp_outbox_t *outbox, trp_out_t *out, uint8_t *at, trp_envelope_t *envelope,
+                        trp_view_t body)
 {
     envelope->size = (uint32_t)body.size;
     uint8_t *to = trp_wire_put_envelope(at, envelope);
@@ -302,8 +300,8 @@ static TRP_NOINLINE troupe_drop_t send_any(trp_outbox_t *outbox, trp_out_t *out,
     if (trp_outbox_open(outbox, out) == NULL) {
         return TROUPE_DROP_NO_MEMORY;
     }
-    if (publish != NULL && (!send_can_define(out, &publish->topic) ||
-                            !send_can_define(out, &publish->group))) {
+    if (publish != NULL &&
+        (!send_can_define(out, &publish->topic) || !send_can_define(out, &publish->group))) {
         return TROUPE_DROP_OVERSIZE;
     }
     send_bytes_t bytes;

@@ -19,7 +19,8 @@
 #include "net/link/pump.h"
 #include "net/link/socket.h"
 
-#define SESSION_WINDOW_MIN (64u * 1024u) /* A peer that grants less is served as if it granted this. */
+#define SESSION_WINDOW_MIN                                                                         \
+    (64u * 1024u) /* A peer that grants less is served as if it granted this. */
 
 /* ---- preparing ------------------------------------------------------------------------------- */
 
@@ -244,8 +245,7 @@ void trp_session_prove(trp_link_t *link, trp_conn_t *conn, trp_in_t *in,
     trp_session_t session = {
         .is_up = true,
         .id = conn->nonce ^ in->nonce,
-        .generation =
-            conn->generation > theirs->generation ? conn->generation : theirs->generation,
+        .generation = conn->generation > theirs->generation ? conn->generation : theirs->generation,
         .peer_nonce = in->nonce,
         .conn = conn,
         .window = theirs->window > SESSION_WINDOW_MIN ? theirs->window : SESSION_WINDOW_MIN,
@@ -254,8 +254,8 @@ void trp_session_prove(trp_link_t *link, trp_conn_t *conn, trp_in_t *in,
     };
     in->session = session.id;
     const trp_session_t *present = &peer->session;
-    if (present->is_up && !trp_session_is_better(session.generation, session.id,
-                                                 present->generation, present->id)) {
+    if (present->is_up &&
+        !trp_session_is_better(session.generation, session.id, present->generation, present->id)) {
         if (conn->dial != NULL) {
             trp_dial_settle(link, conn->dial, peer);
         }

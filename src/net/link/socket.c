@@ -107,8 +107,8 @@ static void socket_set(void *socket, int option, int value)
 static void socket_tune(void *dealer)
 {
     socket_set(dealer, ZMQ_LINGER, 0);
-    socket_set(dealer, ZMQ_SNDHWM, 0); /* Our own bounds rule. */
-    socket_set(dealer, ZMQ_RCVHWM, 16); /* Only refusals come back. */
+    socket_set(dealer, ZMQ_SNDHWM, 0);         /* Our own bounds rule. */
+    socket_set(dealer, ZMQ_RCVHWM, 16);        /* Only refusals come back. */
     socket_set(dealer, ZMQ_RECONNECT_IVL, -1); /* A new connection needs a new handshake. */
     socket_set(dealer, ZMQ_HANDSHAKE_IVL, (int)TRP_LINK_HANDSHAKE_MS);
     socket_set(dealer, ZMQ_HEARTBEAT_IVL, SOCKET_HEARTBEAT_MS);

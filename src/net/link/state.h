@@ -66,10 +66,10 @@ struct trp_conn {
     char address[TRP_LINK_ADDRESS_SIZE_MAX + 1];
     uint64_t nonce;
     uint64_t expect;
-    uint64_t answered;   /* The peer's nonce that was echoed on it; 0: none yet. */
-    uint64_t generation; /* As it was said with the echo. */
-    trp_peer_t *peer;    /* NULL until it is known. Reference. */
-    trp_dial_t *dial;    /* Whose attempt it is; NULL: it answers the peer's. */
+    uint64_t answered;         /* The peer's nonce that was echoed on it; 0: none yet. */
+    uint64_t generation;       /* As it was said with the echo. */
+    trp_peer_t *peer;          /* NULL until it is known. Reference. */
+    trp_dial_t *dial;          /* Whose attempt it is; NULL: it answers the peer's. */
     trp_link_key_t server_key; /* With CURVE: the key expected there. */
     trp_timer_t deadline;
     bool is_session; /* The present session stands on it. */
@@ -184,7 +184,7 @@ struct trp_link {
     trp_peers_t registry;
     _Atomic bool is_running;
     _Atomic bool must_stop;
-    _Atomic uint64_t held_size; /* Mail held back behind bulk bodies, all dispatchers. */
+    _Atomic uint64_t held_size;      /* Mail held back behind bulk bodies, all dispatchers. */
     _Atomic uint64_t handed_over[2]; /* User and system; the link thread writes. */
     _Atomic uint64_t dropped[2][TROUPE_DROP_LEN];
     pthread_mutex_t wait_mutex; /* For callers that wait for a command. */
@@ -219,7 +219,6 @@ struct trp_link {
     trp_bulk_budget_t budget;
     uint32_t connections; /* Inbound TCP connections. */
     uint32_t connections_max;
-    trp_timer_t resume_timer;
     trp_log_limit_t log_limit;
     trp_buf_t scratch; /* For handshakes. */
 };

@@ -24,7 +24,7 @@
 typedef struct trp_stream {
     trp_frame_t *first; /* All frames, oldest first; owned. */
     trp_frame_t *last;
-    trp_frame_t *unsent; /* The first that was not sent on this session; NULL: all were. */
+    trp_frame_t *unsent;    /* The first that was not sent on this session; NULL: all were. */
     uint64_t next_sequence; /* For the next frame that gets a number. */
     uint64_t acked;         /* The peer has taken all envelopes below it. */
     uint64_t waiting_size;  /* Bytes from `unsent` on. */

@@ -60,8 +60,8 @@ typedef struct trp_link_topic_in {
     bool has_token;
     uint64_t token;
     troupe_ref_t sender;
-    uint16_t type;        /* This node's. */
-    bool is_dropped;      /* It can't be delivered: unknown type, bad body, lost ... (count a drop). */
+    uint16_t type;   /* This node's. */
+    bool is_dropped; /* It can't be delivered: unknown type, bad body, lost ... (count a drop). */
     troupe_drop_t reason; /* Why. */
     trp_view_t body;      /* The bytes as they came. */
     /* Borrowed; reference it to keep it. Not NULL for large bodies, and for types with a codec: then it

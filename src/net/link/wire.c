@@ -110,8 +110,8 @@ troupe_err_t trp_wire_take_envelope(trp_view_t *view, trp_envelope_t *ret_envelo
         return TROUPE_EPROTOCOL;
     }
     wire_get_extra(in + TRP_WIRE_ENVELOPE_SIZE, &envelope);
-    *ret_body = trp_view_make(in + TRP_WIRE_ENVELOPE_SIZE + trp_wire_extra(envelope.flags),
-                              envelope.size);
+    *ret_body =
+        trp_view_make(in + TRP_WIRE_ENVELOPE_SIZE + trp_wire_extra(envelope.flags), envelope.size);
     view->data += whole;
     view->size -= whole;
     *ret_envelope = envelope;

@@ -32,14 +32,14 @@ typedef enum trp_frame_kind {
     TRP_FRAME_HELLO = 1, /* First on a control connection. */
     TRP_FRAME_WELCOME,   /* Proves that the peer's nonce arrived; first on the other lanes. */
     TRP_FRAME_REFUSE,
-    TRP_FRAME_DATA,    /* Envelopes. */
-    TRP_FRAME_ACK,     /* What was taken and released. */
+    TRP_FRAME_DATA, /* Envelopes. */
+    TRP_FRAME_ACK,  /* What was taken and released. */
     TRP_FRAME_PING,
     TRP_FRAME_PONG,
-    TRP_FRAME_SERVICE, /* A message of a control service. */
-    TRP_FRAME_CHUNK,   /* A piece of a bulk body. */
+    TRP_FRAME_SERVICE,  /* A message of a control service. */
+    TRP_FRAME_CHUNK,    /* A piece of a bulk body. */
     TRP_FRAME_BULK_END, /* The receiver is done with a bulk body. */
-    TRP_FRAME_BYE,     /* The peer stops. */
+    TRP_FRAME_BYE,      /* The peer stops. */
     TRP_FRAME_KIND_LEN,
 } trp_frame_kind_t;
 

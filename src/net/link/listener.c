@@ -22,7 +22,6 @@
 #define LISTENER_BACKLOG 256
 #define LISTENER_TURN_AWAY_MAX 1024 /* Of a backlog, in one go. */
 #define LISTENER_HOPS_NONE 255      /* Linux sends with 64; a packet of a router can't have more. */
-#define LISTENER_SPARE 8            /* Descriptors that must be free before somebody is let in. */
 
 /* ---- opening --------------------------------------------------------------------------------- */
 
@@ -146,10 +145,13 @@ void trp_listener_close(trp_listener_fd_t *listener)
     trp_listener_init(listener);
 }
 
-/* ---- pausing --------------------------------------------------------------------------------- */
+/* ---- refusing -------------------------------------------------------------------------------- */
 
-static void listener_turn_away(trp_listener_fd_t *listener)
+void trp_listener_turn_away(trp_listener_fd_t *listener)
 {
+    if (listener->fd < 0) {
+        return;
+    }
     if (listener->reserve >= 0) {
         (void)close(listener->reserve);
     }
@@ -163,51 +165,13 @@ static void listener_turn_away(trp_listener_fd_t *listener)
     listener->reserve = open("/dev/null", O_RDONLY | O_CLOEXEC);
 }
 
-/* Of the two families the socket takes one option or both. */
-static void listener_set_hops_min(const trp_listener_fd_t *listener, int hops)
+void trp_listener_refuse(const trp_listener_fd_t *listener, int fd)
 {
-    (void)setsockopt(listener->fd, IPPROTO_IP, IP_MINTTL, &hops, sizeof(hops));
-    (void)setsockopt(listener->fd, IPPROTO_IPV6, IPV6_MINHOPCOUNT, &hops, sizeof(hops));
-}
-
-void trp_listener_pause(trp_listener_fd_t *listener)
-{
-    if (listener->fd < 0) {
-        return;
+    uint16_t own = 0;
+    uint16_t port = 0;
+    /* ZeroMQ may have closed it meanwhile, and somebody else have got the number. */
+    if (listener->fd >= 0 && listener_port(listener->fd, &own) == TROUPE_OK &&
+        listener_port(fd, &port) == TROUPE_OK && port == own) {
+        (void)shutdown(fd, SHUT_RDWR);
     }
-    listener_set_hops_min(listener, LISTENER_HOPS_NONE);
-    listener->is_paused = true;
-    listener_turn_away(listener);
-}
-
-/* Whether some descriptors could be opened now. */
-static bool listener_has_spare(const trp_listener_fd_t *listener)
-{
-    int spare[LISTENER_SPARE];
-    int len = 0;
-    while (len < LISTENER_SPARE) {
-        spare[len] = fcntl(listener->fd, F_DUPFD_CLOEXEC, 0);
-        if (spare[len] < 0) {
-            break;
-        }
-        len++;
-    }
-    bool has_spare = len == LISTENER_SPARE;
-    while (len > 0) {
-        (void)close(spare[--len]);
-    }
-    return has_spare;
-}
-
-bool trp_listener_resume(trp_listener_fd_t *listener)
-{
-    if (listener->fd < 0 || !listener_has_spare(listener)) {
-        return false;
-    }
-    if (listener->reserve < 0) {
-        listener->reserve = open("/dev/null", O_RDONLY | O_CLOEXEC);
-    }
-    listener_set_hops_min(listener, 0);
-    listener->is_paused = false;
-    return true;
 }
