@@ -211,20 +211,9 @@ static bool round_channels(trp_dispatcher_t *d)
     return worked;
 }
 
-/* True when an outbox waits for room: plain threads are then made to wait, too. */
-static bool dispatcher_is_choked(const trp_dispatcher_t *d)
-{
-    for (uint32_t i = 0; i < d->endpoint.dirty_len; i++) {
-        if (d->endpoint.out[d->endpoint.dirty[i]]->outbox_len > 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
 static bool round_injector(trp_dispatcher_t *d)
 {
-    if (trp_injector_is_empty(&d->injector) || dispatcher_is_choked(d)) {
+    if (trp_injector_is_empty(&d->injector)) {
         return false;
     }
     uint32_t len_max = dispatcher_is_behind(d) ? DRAIN_LEN_BUSY : DRAIN_LEN;
@@ -321,8 +310,7 @@ static bool dispatcher_round(trp_dispatcher_t *d)
 static bool dispatcher_has_work(trp_dispatcher_t *d)
 {
     trp_runtime_t *runtime = d->endpoint.runtime;
-    if (d->run_first != NULL || d->task_first != NULL ||
-        (!trp_injector_is_empty(&d->injector) && !dispatcher_is_choked(d)) ||
+    if (d->run_first != NULL || d->task_first != NULL || !trp_injector_is_empty(&d->injector) ||
         atomic_load_explicit(&d->must_end, memory_order_acquire)) {
         return true;
     }
