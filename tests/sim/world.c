@@ -362,10 +362,10 @@ void world_init(world_t *world, const world_options_t *options)
     for (size_t i = 0; i < options->len; i++) {
         world_process_t *process = &world->processes[i];
         (void)snprintf(process->address, sizeof(process->address), "node-%04zu:7000", i);
-        for (size_t s = 0; s < options->seeds_len; s++) {
+        for (size_t s = 0; s < options->seeds_len && s < options->len; s++) {
             process->seeds[s] = world->processes[s].address;
         }
-        process->seeds_len = options->seeds_len;
+        process->seeds_len = options->seeds_len < options->len ? options->seeds_len : options->len;
     }
 }
 
