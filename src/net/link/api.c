@@ -63,10 +63,10 @@ void trp_link_forget(trp_link_t *link, uint64_t uid)
 
 /* ---- in flight ------------------------------------------------------------------------------- */
 
-static void api_deadline(struct timespec *ret_end)
+static struct timespec api_deadline(void)
 {
-    (void)clock_gettime(CLOCK_REALTIME, ret_end);
-    ret_end->tv_sec += API_WAIT_MS / 1000u;
+    uint64_t end = trp_clock_add(trp_clock_now(), trp_clock_from_ms(API_WAIT_MS));
+    return (struct timespec){(time_t)(end / TRP_NS_PER_S), (long)(end % TRP_NS_PER_S)};
 }
 
 /* Lets the link thread count, and waits for it: what it walks is its own. */
@@ -79,8 +79,7 @@ static void api_count(trp_link_t *link, uint64_t *ret_user, uint64_t *ret_system
     command->item = (trp_item_t){NULL, TRP_ITEM_COMMAND};
     command->kind = TRP_COMMAND_COUNT;
     trp_handover_push(&link->handover, &command->item);
-    struct timespec end;
-    api_deadline(&end);
+    struct timespec end = api_deadline();
     (void)pthread_mutex_lock(&link->wait_mutex);
     int rc = 0;
     while (!command->is_done && rc == 0) {

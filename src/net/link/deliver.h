@@ -27,4 +27,20 @@ void trp_deliver_returned(trp_link_t *link, trp_received_t *received);
 /* Frees the cells of received frames. */
 void trp_deliver_fini(trp_link_t *link);
 
+/* ---- dispatchers ----------------------------------------------------------------------------- */
+
+/* What a dispatcher gets of a bulk body. */
+typedef struct trp_deliver_bulk {
+    uint64_t uid;
+    uint64_t bulk_id;
+    trp_body_t *body; /* Reference; NULL: it will not come. */
+} trp_deliver_bulk_t;
+
+/* Tasks. The payloads: a pointer to a trp_received_t; a trp_deliver_bulk_t. */
+void trp_deliver_on_frame(trp_dispatcher_t *d, void *payload, size_t size);
+void trp_deliver_on_bulk(trp_dispatcher_t *d, void *payload, size_t size);
+
+/* A dispatcher is done with a frame. Any thread. */
+void trp_received_unref(trp_received_t *received);
+
 #endif

@@ -3,14 +3,14 @@
 
 /* CURVE key pairs and their files: one line of Z85 text each. */
 
+#include "net/link/key.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <zmq.h>
-
-#include "net/link/link.h"
 
 #define KEY_FILE_MODE 0600
 #define KEY_FILE_SIZE_MAX 256u

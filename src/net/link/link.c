@@ -127,7 +127,11 @@ static troupe_err_t link_init_state(trp_link_t *link)
         return err;
     }
     (void)pthread_mutex_init(&link->wait_mutex, NULL);
-    (void)pthread_cond_init(&link->wait_cond, NULL);
+    pthread_condattr_t monotonic;
+    (void)pthread_condattr_init(&monotonic);
+    (void)pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+    (void)pthread_cond_init(&link->wait_cond, &monotonic);
+    (void)pthread_condattr_destroy(&monotonic);
     return TROUPE_OK;
 }
 

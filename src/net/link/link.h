@@ -28,6 +28,8 @@
 #include "base/buf.h"
 #include "base/log.h"
 #include "base/view.h"
+#include "net/link/event.h"
+#include "net/link/key.h"
 #include "net/link/topic.h"
 
 typedef struct trp_link trp_link_t;
@@ -35,12 +37,6 @@ typedef struct trp_runtime trp_runtime_t;
 typedef struct trp_dispatcher trp_dispatcher_t;
 
 /* ---- life ------------------------------------------------------------------------------------ */
-
-#define TRP_LINK_KEY_SIZE 40u /* A CURVE key in Z85 text, without the zero. */
-
-typedef struct trp_link_key {
-    char text[TRP_LINK_KEY_SIZE + 1];
-} trp_link_key_t;
 
 /* A peer that may connect. */
 typedef struct trp_link_allow {
@@ -95,15 +91,6 @@ const char *trp_link_address(const trp_link_t *link);
 /* "host:port" at which it listens. After start. Valid as long as the link. */
 const char *trp_link_bound(const trp_link_t *link);
 
-/* Makes a CURVE key pair. */
-troupe_err_t trp_link_keygen(trp_link_key_t *ret_public, trp_link_key_t *ret_secret);
-/* The public key that belongs to a secret one. EINVAL when the text is no key. */
-troupe_err_t trp_link_key_public(const trp_link_key_t *secret, trp_link_key_t *ret_public);
-/* Writes a key as a file of mode 0600, which must not exist (EEXIST). ESYSTEM. */
-troupe_err_t trp_link_key_save(const char *path, const trp_link_key_t *key);
-/* Reads one. ENOENT, EINVAL (no key in it), EPERM (a secret that others may read). */
-troupe_err_t trp_link_key_load(const char *path, bool is_secret, trp_link_key_t *ret_key);
-
 /* ---- peers: any thread ----------------------------------------------------------------------- */
 
 /* Keeps a session with whoever listens at "host:port", trying again with jittered back-off. `uid` is
@@ -148,31 +135,6 @@ size_t trp_link_peers(trp_link_t *link, trp_link_peer_info_t *ret_infos, size_t 
 troupe_err_t trp_link_peer(trp_link_t *link, uint64_t uid, trp_link_peer_info_t *ret_info);
 
 /* ---- events ---------------------------------------------------------------------------------- */
-
-typedef enum trp_link_event_kind {
-    TRP_LINK_EVENT_UP = 1,   /* A session stands. */
-    TRP_LINK_EVENT_LOST,     /* It doesn't any more; `reason` says why. */
-    TRP_LINK_EVENT_REPLACED, /* Another incarnation listens at its address: it is gone for good. */
-    TRP_LINK_EVENT_BYE,      /* It said that it stops. */
-    TRP_LINK_EVENT_REFUSED,  /* A handshake was refused, by them or by us. */
-    TRP_LINK_EVENT_FAILED,   /* An address could not be reached; dialled again later. */
-    TRP_LINK_EVENT_STALLED,  /* It takes nothing any more; once an episode. */
-    TRP_LINK_EVENT_RESUMED,
-    TRP_LINK_EVENT_DIALLED, /* Whoever was dialled at `address` is `uid`, maybe this node itself. */
-} trp_link_event_kind_t;
-
-typedef struct trp_link_event {
-    trp_link_event_kind_t kind;
-    troupe_err_t reason;
-    uint64_t uid;      /* 0 when not known. */
-    bool by_us;        /* REFUSED: we refused them. */
-    char name[64];     /* The node's, cut off. */
-    char address[304]; /* Advertised, or the one dialled. */
-    char text[208];    /* For people, printable. */
-} trp_link_event_t;
-
-typedef void (*trp_link_event_fn)(void *context, trp_dispatcher_t *d,
-                                  const trp_link_event_t *event);
 
 #define TRP_LINK_ON_LINK_THREAD UINT32_MAX
 

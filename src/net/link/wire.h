@@ -174,13 +174,9 @@ uint8_t *trp_wire_put_envelope(uint8_t *out, const trp_envelope_t *envelope);
 troupe_err_t trp_wire_take_envelope(trp_view_t *view, trp_envelope_t *ret_envelope,
                                     trp_view_t *ret_body);
 
-/* ---- definitions ----------------------------------------------------------------------------- */
-
 /* Body of a TYPE envelope: version 8, name. Body of a NAME envelope: generation 4, space 1, name. */
 #define TRP_WIRE_TYPE_DEFINITION_SIZE 8u
 #define TRP_WIRE_NAME_DEFINITION_SIZE 5u
-
-/* ---- small frames ---------------------------------------------------------------------------- */
 
 void trp_wire_put_ack(uint8_t out[TRP_WIRE_ACK_SIZE], const trp_ack_t *ack);
 troupe_err_t trp_wire_get_ack(trp_view_t frame, trp_ack_t *ret_ack);

@@ -31,9 +31,9 @@ typedef struct proxy {
     int listener;
     char address[64];
     _Atomic uint16_t target_port;
-    _Atomic bool is_held;   /* Nothing is read: what the peers send backs up. */
-    _Atomic uint32_t cuts;  /* Wanted. */
-    _Atomic uint32_t cut;   /* Done. */
+    _Atomic bool is_held;     /* Nothing is read: what the peers send backs up. */
+    _Atomic uint32_t cuts;    /* Wanted. */
+    _Atomic uint32_t cut;     /* Done. */
     _Atomic bool is_refusing; /* New connections are closed at once. */
     _Atomic bool must_stop;
     _Atomic uint64_t accepted;

@@ -43,8 +43,8 @@ static void scene_register_orders(scene_t *scene)
 static void scene_start(scene_t *scene)
 {
     REQUIRE_OK(trp_link_create(&scene->end.options, &scene->end.link));
-    REQUIRE_OK(trp_link_listen(scene->end.link, TRP_LINK_ON_LINK_THREAD, pair_on_event,
-                               &scene->end));
+    REQUIRE_OK(
+        trp_link_listen(scene->end.link, TRP_LINK_ON_LINK_THREAD, pair_on_event, &scene->end));
     REQUIRE_OK(trp_link_service_register(scene->end.link, TRP_SERVICE_TEST,
                                          SCENE_DISPATCHERS /* the system's */, pair_on_service,
                                          &scene->end));

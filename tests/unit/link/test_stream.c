@@ -172,8 +172,7 @@ static void contradictions_of_chunks_are_refused(void)
     CHECK_ERR(bulk_chunk(&bench, 1, 1000, 0, 0, &bulk), TROUPE_EPROTOCOL);
     CHECK_ERR(bulk_chunk(&bench, 1, 10, 0, 11, &bulk), TROUPE_EPROTOCOL);
     CHECK_ERR(bulk_chunk(&bench, 1, 1000, UINT64_MAX, 11, &bulk), TROUPE_EPROTOCOL);
-    CHECK_ERR(bulk_chunk(&bench, 1, 1u << 30, 0, TRP_LINK_CHUNK_SIZE + 1, &bulk),
-              TROUPE_EPROTOCOL);
+    CHECK_ERR(bulk_chunk(&bench, 1, 1u << 30, 0, TRP_LINK_CHUNK_SIZE + 1, &bulk), TROUPE_EPROTOCOL);
     CHECK_OK(bulk_chunk(&bench, 1, 1000, 0, 100, &bulk));
     CHECK_ERR(bulk_chunk(&bench, 1, 1000, 101, 100, &bulk), TROUPE_EPROTOCOL);
     CHECK_ERR(bulk_chunk(&bench, 1, 999, 100, 100, &bulk), TROUPE_EPROTOCOL);
@@ -287,7 +286,8 @@ static void walk_open(walk_bench_t *bench)
     trp_numbers_init(&bench->numbers, 9, NULL, &bench->hooks);
 }
 
-static uint8_t *walk_put(walk_bench_t *bench, trp_envelope_t envelope, const char *body, size_t size)
+static uint8_t *walk_put(walk_bench_t *bench, trp_envelope_t envelope, const char *body,
+                         size_t size)
 {
     uint8_t *at = bench->bytes + bench->size;
     envelope.size = (uint32_t)size;
@@ -387,8 +387,8 @@ static troupe_err_t define_step(void *user)
     (void)user;
     walk_bench_t bench;
     walk_open(&bench);
-    troupe_err_t err = trp_numbers_define_type(&bench.numbers, 5,
-                                               trp_view_make("\0\0\0\0\0\0\0\0name", 12));
+    troupe_err_t err =
+        trp_numbers_define_type(&bench.numbers, 5, trp_view_make("\0\0\0\0\0\0\0\0name", 12));
     if (err == TROUPE_OK) {
         err = trp_numbers_define_name(&bench.numbers, 5, trp_view_make("\1\0\0\0\0name", 9));
     }

@@ -48,8 +48,7 @@ static void a_foreign_frame_is_refused(void)
     const trp_frame_header_t header = {.kind = TRP_FRAME_PING};
     trp_frame_header_t read;
     trp_wire_put_frame(bytes, &header);
-    CHECK_ERR(trp_wire_get_frame(trp_view_make(bytes, sizeof(bytes) - 1), &read),
-              TROUPE_EPROTOCOL);
+    CHECK_ERR(trp_wire_get_frame(trp_view_make(bytes, sizeof(bytes) - 1), &read), TROUPE_EPROTOCOL);
     bytes[3] = 2;
     CHECK_ERR(trp_wire_get_frame(trp_view_make(bytes, sizeof(bytes)), &read), TROUPE_EVERSION);
     bytes[0] = 'X';
@@ -159,8 +158,8 @@ static trp_hello_t hello_sample(void)
                          .name = trp_view_from_string("node 1"),
                          .address = trp_view_from_string("10.0.0.1:4711"),
                          .pair = {7, 8, 9, 10, 11, 12, 13}};
-    hello.sections[0] = (trp_hello_section_t){trp_view_from_string("rpc"),
-                                              trp_view_make("\x00\x01\x02", 3)};
+    hello.sections[0] =
+        (trp_hello_section_t){trp_view_from_string("rpc"), trp_view_make("\x00\x01\x02", 3)};
     hello.section_len = 1;
     return hello;
 }
