@@ -182,7 +182,7 @@ static void driver_detach(void *context, trp_dispatcher_t *d)
 {
     trp_cluster_t *cluster = context;
     d->ext[TRP_EXT_CLUSTER] = NULL;
-    if (cluster->d == d) {
+    if (d->index == trp_runtime_system_index(cluster->runtime)) {
         trp_alarm_cancel(d, &cluster->alarm);
         cluster->d = NULL;
     }

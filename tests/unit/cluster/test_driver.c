@@ -205,7 +205,7 @@ static void a_node_that_is_gone_is_downed(void)
     REQUIRE(CHECK_WAIT(fleet_is_up(fleet, 3), 10000));
     ship_sink(&fleet[2], false);
     CHECK_EVENTUALLY(ship_count_up(&fleet[0]) == 2 && ship_count_up(&fleet[1]) == 2, 12000);
-    CHECK_EQ_U64(atomic_load(&fleet[0].events[TROUPE_MEMBER_EVENT_DOWN]), 1);
+    CHECK_EVENTUALLY(atomic_load(&fleet[0].events[TROUPE_MEMBER_EVENT_DOWN]) == 1, 5000);
     fleet_sink(fleet, 2);
 }
 
