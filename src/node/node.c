@@ -60,25 +60,35 @@ static void node_complain(const troupe_node_options_t *options, const char *prob
     TRP_LOG(&log, TROUPE_LOG_NODE, TROUPE_LOG_ERROR, "node.options", "problem=%s", problem);
 }
 
-static troupe_err_t node_init_state(trp_node_t *node)
+/* Deadlines are of the monotonic clock. These calls fail only for want of memory. */
+static bool node_init_changed(pthread_cond_t *changed)
 {
     pthread_condattr_t attributes;
+    if (pthread_condattr_init(&attributes) != 0) {
+        return false;
+    }
+    bool is_good = pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC) == 0 &&
+                   pthread_cond_init(changed, &attributes) == 0;
+    pthread_condattr_destroy(&attributes);
+    return is_good;
+}
+
+static troupe_err_t node_init_state(trp_node_t *node)
+{
+    node->stop_error = TROUPE_OK;
+    atomic_init(&node->state, TROUPE_NODE_CREATED);
     if (pthread_mutex_init(&node->mutex, NULL) != 0) {
         return TROUPE_ENOMEM;
     }
-    /* Deadlines are of the monotonic clock. These calls fail only for want of memory. */
-    bool is_good = pthread_condattr_init(&attributes) == 0;
-    if (is_good) {
-        is_good = pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC) == 0 &&
-                  pthread_cond_init(&node->changed, &attributes) == 0;
-        pthread_condattr_destroy(&attributes);
-    }
-    if (!is_good) {
+    if (pthread_mutex_init(&node->telling, NULL) != 0) {
         pthread_mutex_destroy(&node->mutex);
         return TROUPE_ENOMEM;
     }
-    node->stop_error = TROUPE_OK;
-    atomic_init(&node->state, TROUPE_NODE_CREATED);
+    if (!node_init_changed(&node->changed)) {
+        pthread_mutex_destroy(&node->telling);
+        pthread_mutex_destroy(&node->mutex);
+        return TROUPE_ENOMEM;
+    }
     return TROUPE_OK;
 }
 
@@ -307,6 +317,7 @@ void troupe_node_destroy(troupe_node_t **public_node)
     trp_link_destroy(&node->link);
     trp_runtime_destroy(&node->base.runtime);
     pthread_cond_destroy(&node->changed);
+    pthread_mutex_destroy(&node->telling);
     pthread_mutex_destroy(&node->mutex);
     trp_settings_fini(&node->settings);
     trp_free(node);

@@ -13,6 +13,7 @@
 
 #include <troupe/cluster.h>
 #include <troupe/error.h>
+#include <troupe/node.h>
 
 typedef struct trp_node trp_node_t;
 typedef struct trp_node_cluster trp_node_cluster_t;
@@ -21,6 +22,9 @@ typedef struct trp_node_cluster trp_node_cluster_t;
 troupe_err_t trp_node_cluster_create(trp_node_t *node, trp_node_cluster_t **ret_cluster);
 /* After the link has started: begins to join. */
 troupe_err_t trp_node_cluster_start(trp_node_cluster_t *cluster);
+/* Seeks the cluster at these addresses, too; begins with it if no seeds were known before. One thread at
+ * a time, and none of the dispatchers. */
+troupe_err_t trp_node_cluster_seek(trp_node_cluster_t *cluster, const troupe_string_list_t *seeds);
 /* Asks to leave; the node's state tells the rest. Any thread. */
 troupe_err_t trp_node_cluster_leave(trp_node_cluster_t *cluster);
 /* Leaves and waits until the node is out. ETIMEOUT. A deadline that has passed: doesn't even ask. */

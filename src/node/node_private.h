@@ -46,9 +46,10 @@ typedef struct trp_node {
     bool has_runtime_started;
     bool has_link_started;
     pthread_mutex_t mutex;
-    pthread_cond_t changed; /* The state, or is_stop_done. On the monotonic clock. */
-    _Atomic uint32_t state; /* troupe_node_state_t; written under the mutex. */
-    troupe_err_t reason;    /* Of the state. Under the mutex. */
+    pthread_mutex_t telling; /* Held while the program is told of a change. */
+    pthread_cond_t changed;  /* The state, or is_stop_done. On the monotonic clock. */
+    _Atomic uint32_t state;  /* troupe_node_state_t; written under the mutex. */
+    troupe_err_t reason;     /* Of the state. Under the mutex. */
     bool is_stop_begun;
     bool is_stop_done;
     troupe_err_t stop_error;

@@ -34,9 +34,9 @@ static bool node_may_change(troupe_node_state_t from, troupe_node_state_t to)
     return to > from;
 }
 
-void trp_node_set_state(trp_node_t *node, troupe_node_state_t state, troupe_err_t reason)
+/* True when the state was changed. */
+static bool node_change_state(trp_node_t *node, troupe_node_state_t state, troupe_err_t reason)
 {
-    TRP_ASSERT(node != NULL);
     pthread_mutex_lock(&node->mutex);
     troupe_node_state_t from = (troupe_node_state_t)atomic_load(&node->state);
     bool is_changed = node_may_change(from, state);
@@ -46,15 +46,24 @@ void trp_node_set_state(trp_node_t *node, troupe_node_state_t state, troupe_err_
         pthread_cond_broadcast(&node->changed);
     }
     pthread_mutex_unlock(&node->mutex);
-    if (!is_changed) {
-        return;
-    }
-    TRP_LOG(&node->log, TROUPE_LOG_NODE, TROUPE_LOG_INFO, "node.state", "state=%s reason=%s",
-            troupe_node_state_name(state), troupe_err_name(reason));
+    return is_changed;
+}
+
+/* The program is told under a lock of its own, which nothing else takes: otherwise it could hear of two
+ * changes in the wrong order. */
+void trp_node_set_state(trp_node_t *node, troupe_node_state_t state, troupe_err_t reason)
+{
+    TRP_ASSERT(node != NULL);
     const troupe_node_options_t *options = &node->settings.values.node;
-    if (options->on_state != NULL) {
-        options->on_state(&node->base, state, reason, options->on_state_user);
+    pthread_mutex_lock(&node->telling);
+    if (node_change_state(node, state, reason)) {
+        TRP_LOG(&node->log, TROUPE_LOG_NODE, TROUPE_LOG_INFO, "node.state", "state=%s reason=%s",
+                troupe_node_state_name(state), troupe_err_name(reason));
+        if (options->on_state != NULL) {
+            options->on_state(&node->base, state, reason, options->on_state_user);
+        }
     }
+    pthread_mutex_unlock(&node->telling);
 }
 
 troupe_err_t trp_node_wait_state(trp_node_t *node, uint32_t mask, uint64_t deadline_ns,

@@ -230,6 +230,10 @@ static troupe_err_t settings_check_cluster(const trp_settings_t *settings, char 
         return trp_settings_problem(ret_problem, TROUPE_ECONFIG, "cluster.quorum",
                                     "is needed with static-quorum; more than half of the members");
     }
+    if (node->seeds.len > TRP_SETTINGS_SEEDS_MAX) {
+        return trp_settings_problem(ret_problem, TROUPE_ECONFIG, "cluster.seeds",
+                                    "more than 64 seeds; a few are enough");
+    }
     if (node->probe_timeout_ms >= node->probe_interval_ms) {
         return trp_settings_problem(ret_problem, TROUPE_ECONFIG, "cluster.probe_timeout_ms",
                                     "must be shorter than cluster.probe_interval_ms");

@@ -24,6 +24,7 @@
 #define TRP_SETTINGS_GROUPS_MAX 14u   /* What the runtime has room for besides its own two. */
 #define TRP_SETTINGS_THREADS_MAX 120u /* Dispatchers of all groups. */
 #define TRP_SETTINGS_CLUSTER_SIZE_MAX 63u
+#define TRP_SETTINGS_SEEDS_MAX 64u
 #define TRP_SETTINGS_KEYS_MAX 65536u
 #define TRP_SETTINGS_FILE_SIZE_MAX (4u * 1024u * 1024u)
 
