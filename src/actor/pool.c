@@ -95,8 +95,7 @@ static trp_magazine_t *depot_magazine_new(uint32_t class_index)
     return magazine;
 }
 
-/* Cuts a new slab into magazines of blocks. Called with the mutex held; true when there are any. */
-static bool depot_grow(trp_depot_t *depot, uint32_t class_index)
+static bool depot_slab_new(trp_depot_t *depot, uint32_t class_index)
 {
     char *slab = trp_alloc_aligned(TRP_CACHE_LINE, SLAB_HEAD + SLAB_SIZE);
     if (slab == NULL) {
@@ -105,22 +104,32 @@ static bool depot_grow(trp_depot_t *depot, uint32_t class_index)
     *(void **)(void *)slab = depot->slabs;
     depot->slabs = slab;
     depot->slab_bytes += SLAB_SIZE;
-    size_t block = trp_pool_block_size(class_index);
+    depot->classes[class_index].cut = slab + SLAB_HEAD;
+    depot->classes[class_index].cut_len = SLAB_SIZE / trp_pool_block_size(class_index);
+    return true;
+}
+
+/* Makes a magazine of new blocks. Called with the mutex held; false without memory. */
+static bool depot_grow(trp_depot_t *depot, uint32_t class_index)
+{
     trp_depot_class_t *class = &depot->classes[class_index];
-    trp_magazine_t *magazine = NULL;
-    /* From the end, so that a magazine hands its blocks out in rising addresses. */
-    for (size_t at = SLAB_SIZE / block; at-- > 0;) {
-        if (magazine == NULL || magazine->len == magazine->capacity) {
-            magazine = depot_magazine_new(class_index);
-            if (magazine == NULL) {
-                break; /* The rest of the slab stays unused; the slab itself is kept. */
-            }
-            magazine->next = class->full;
-            class->full = magazine;
-        }
-        magazine->items[magazine->len++] = slab + SLAB_HEAD + at * block;
+    size_t block = trp_pool_block_size(class_index);
+    if (class->cut_len == 0 && !depot_slab_new(depot, class_index)) {
+        return false;
     }
-    return class->full != NULL;
+    trp_magazine_t *magazine = depot_magazine_new(class_index);
+    if (magazine == NULL) {
+        return false;
+    }
+    size_t len = class->cut_len < magazine->capacity ? class->cut_len : magazine->capacity;
+    for (size_t i = len; i-- > 0;) { /* Handed out from the end, so in rising addresses. */
+        magazine->items[magazine->len++] = class->cut + i * block;
+    }
+    class->cut += len * block;
+    class->cut_len -= len;
+    magazine->next = class->full;
+    class->full = magazine;
+    return true;
 }
 
 /* Fills an empty magazine with single blocks that threads without a pool gave back: else what flows from

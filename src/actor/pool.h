@@ -44,6 +44,8 @@ typedef struct trp_depot_class {
     trp_magazine_t *full;
     trp_magazine_t *empty;
     void *loose; /* Single blocks given back by threads without a pool; linked through word 0. */
+    char *cut;   /* The rest of the newest slab, which becomes a magazine at a time. */
+    size_t cut_len;
 } trp_depot_class_t;
 
 typedef struct trp_depot {
