@@ -50,7 +50,7 @@
 
 /* Bytes of frames that may be at a peer unreleased: enough for 1 ms at 1 GB/s, small enough to stay in
  * a second-level cache. Threads that have to wait for a processor want more, but caches less. */
-#define TRP_LINK_WINDOW (1024u * 1024u)
+#define TRP_LINK_WINDOW (2048u * 1024u)
 /* Bytes of bulk chunks under way to a peer. */
 #define TRP_LINK_BULK_WINDOW (1024u * 1024u)
 /* Bytes a stalled peer's queue may hold; more is dropped as "link queue full". */
