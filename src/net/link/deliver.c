@@ -14,6 +14,7 @@
 #include "base/memory.h"
 #include "net/link/credit.h"
 #include "net/link/outbox.h"
+#include "net/link/system_code.h"
 #include "net/link/walk.h"
 
 /* Bodies up to this size are copied into a cell; larger ones into a shared body. */
@@ -174,7 +175,7 @@ static void deliver_system(trp_dispatcher_t *d, const deliver_item_t *item)
         .type = item->envelope->type,
         .origin = TRP_ORIGIN_RECEIVED,
     };
-    trp_deliver_system(d, &in, (trp_system_kind_t)item->envelope->type);
+    trp_deliver_system(d, &in, trp_system_kind_of(item->envelope->type));
 }
 
 static void deliver_item(trp_outbox_t *outbox, const deliver_item_t *item)

@@ -10,6 +10,7 @@
 #include "base/memory.h"
 #include "net/link/credit.h"
 #include "net/link/outbox.h"
+#include "net/link/system_code.h"
 
 /* System messages may go this many times further than users' before they are dropped too. */
 #define SEND_SYSTEM_SHARE 4u
@@ -349,7 +350,7 @@ static TRP_NOINLINE troupe_drop_t send_slow(trp_outbox_t *outbox, trp_out_t *out
 {
     trp_envelope_t envelope = {
         .kind = what->is_system ? TRP_ENVELOPE_SYSTEM : TRP_ENVELOPE_USER,
-        .type = what->type,
+        .type = what->is_system ? trp_system_code_of(what->type) : what->type,
         .target = what->to.id,
     };
     send_set_sender(outbox, &envelope, what->sender);
