@@ -95,8 +95,10 @@ static void driver_on_link_event(void *context, trp_dispatcher_t *d, const trp_l
     driver_leave(cluster);
     bool is_refusal = event->reason == TROUPE_ECLUSTER || event->reason == TROUPE_EVERSION ||
                       event->reason == TROUPE_EAUTH;
-    if (event->kind == TRP_LINK_EVENT_REFUSED && !event->by_us && is_refusal &&
-        hooks->on_refused != NULL) {
+    /* A wrong key ends a connection before there is a handshake to refuse. */
+    bool is_theirs = event->kind == TRP_LINK_EVENT_FAILED ||
+                     (event->kind == TRP_LINK_EVENT_REFUSED && !event->by_us);
+    if (is_theirs && is_refusal && hooks->on_refused != NULL) {
         hooks->on_refused(hooks->context, d, event->reason, event->address, event->text);
     }
     trp_driver_drain(cluster, d);

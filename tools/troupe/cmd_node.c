@@ -206,7 +206,7 @@ static node_end_t node_wait(node_program_t *program)
     }
     for (;;) {
         node_end_t end = node_judge_state(program);
-        bool has_joined = atomic_load(&program->state) >= TROUPE_NODE_UP;
+        bool has_joined = atomic_load(&program->state) == TROUPE_NODE_UP;
         join_deadline = has_joined ? TRP_CLOCK_NEVER : join_deadline;
         if (end != NODE_RUNS) {
             return end;
