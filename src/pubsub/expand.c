@@ -12,7 +12,7 @@
 
 static uint64_t expand_topic_word(const trp_replica_topic_t *topic)
 {
-    return (uint64_t)topic->generation << 32 | topic->name->id;
+    return (uint64_t)topic->generation << 32 | topic->id;
 }
 
 /* Takes the oldest message of that topic out of a mailbox; NULL when there is none. */
@@ -86,7 +86,11 @@ static bool expand_make_room(trp_site_t *site, trp_subscription_t *subscription,
         trp_message_free(&site->d->endpoint.pool, victim);
         return true;
     }
-    return subscription->slow == TROUPE_SLOW_KEEP_LATEST;
+    if (subscription->slow == TROUPE_SLOW_KEEP_LATEST) {
+        subscription->is_slow_told = false; /* It has caught up. */
+        return true;
+    }
+    return false;
 }
 
 /* ---- one subscriber -------------------------------------------------------------------------- */

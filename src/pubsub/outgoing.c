@@ -13,45 +13,12 @@
 
 /* ---- cells ----------------------------------------------------------------------------------- */
 
-/* Bodies of the common sizes are copied without a call. */
-static inline void outgoing_copy(void *to, const void *from, size_t size)
+void trp_publish_refused(trp_dispatcher_t *d, const trp_publication_t *what)
 {
-    if (TRP_LIKELY(size == 32)) {
-        memcpy(to, from, 32);
-    } else if (size > 0) {
-        memcpy(to, from, size);
-    }
-}
-
-trp_message_t *trp_publish_cell(trp_site_t *site, const trp_publication_t *what, uint32_t words)
-{
-    trp_dispatcher_t *d = site->d;
-    bool is_foreign = what->sender_node != 0;
-    size_t room = what->shared != NULL ? sizeof(what->shared) : what->size;
-    trp_message_t *message =
-        trp_message_take(&d->endpoint.pool, words + (is_foreign ? 1 : 0), room, false);
-    if (TRP_UNLIKELY(message == NULL)) {
-        d->user.made++;
-        trp_events_overload(d);
-        trp_dispatcher_drop(d, TROUPE_DROP_OVERLOAD, troupe_ref_none(), troupe_ref_none(),
-                            what->type, NULL);
-        return NULL;
-    }
-    message->sender = what->sender;
-    message->size = what->size;
-    message->type = what->type;
-    if (TRP_UNLIKELY(is_foreign)) {
-        message->flags |= TRP_MESSAGE_FOREIGN;
-        trp_message_extension(message)[0] = what->sender_node;
-    }
-    if (TRP_UNLIKELY(what->shared != NULL)) {
-        trp_body_t *body = trp_body_ref(what->shared);
-        message->flags |= TRP_MESSAGE_SHARED;
-        memcpy(trp_message_payload(message), &body, sizeof(body));
-    } else {
-        outgoing_copy(trp_message_payload(message), what->data, what->size);
-    }
-    return message;
+    d->user.made++;
+    trp_events_overload(d);
+    trp_dispatcher_drop(d, TROUPE_DROP_OVERLOAD, troupe_ref_none(), troupe_ref_none(), what->type,
+                        NULL);
 }
 
 void trp_publication_of(trp_message_t *message, trp_publication_t *ret_what,

@@ -8,6 +8,8 @@
 #ifndef TROUPE_PUBSUB_OUTGOING_H
 #define TROUPE_PUBSUB_OUTGOING_H
 
+#include <string.h>
+
 #include "pubsub/site.h"
 
 /* What is published. `shared` or bytes. */
@@ -58,13 +60,54 @@ _Static_assert(TRP_ATOMS_LEN_MAX <= 1u << TRP_TOPIC_ID_BITS, "a topic's id fits 
 
 static inline uint32_t trp_topic_word(const trp_replica_topic_t *topic)
 {
-    return topic->name->id | topic->generation << TRP_TOPIC_ID_BITS;
+    return topic->id | topic->generation << TRP_TOPIC_ID_BITS;
+}
+
+/* Counts and reports a cell that the ceiling refused. */
+void trp_publish_refused(trp_dispatcher_t *d, const trp_publication_t *what) TRP_COLD;
+
+/* Bodies of the common sizes are copied without a call. */
+static inline void trp_publish_copy(void *to, const void *from, size_t size)
+{
+    if (TRP_LIKELY(size == 32)) {
+        memcpy(to, from, 32);
+    } else if (size > 0) {
+        memcpy(to, from, size);
+    }
 }
 
 /* A cell with the publication's body, of `words` extension words behind the sender's; target
  * not set. NULL at the ceiling, which is counted as a drop. The caller counts it as made, unless it is
  * for a dispatcher: such a cell counts where it is expanded. */
-trp_message_t *trp_publish_cell(trp_site_t *site, const trp_publication_t *what, uint32_t words);
+static inline trp_message_t *trp_publish_cell(trp_site_t *site, const trp_publication_t *what,
+                                              uint32_t words)
+{
+    trp_dispatcher_t *d = site->d;
+    bool is_foreign = what->sender_node != 0;
+    size_t room = what->shared != NULL ? sizeof(what->shared) : what->size;
+    trp_message_t *message =
+        trp_message_take(&d->endpoint.pool, words + (is_foreign ? 1 : 0), room, false);
+    if (TRP_UNLIKELY(message == NULL)) {
+        trp_publish_refused(d, what);
+        return NULL;
+    }
+    message->sender = what->sender;
+    message->size = what->size;
+    message->type = what->type;
+    if (TRP_UNLIKELY(is_foreign)) {
+        message->flags |= TRP_MESSAGE_FOREIGN;
+        trp_message_extension(message)[0] = what->sender_node;
+    }
+    if (TRP_UNLIKELY(what->shared != NULL)) {
+        trp_body_t *body = trp_body_ref(what->shared);
+        message->flags |= TRP_MESSAGE_SHARED;
+        memcpy(trp_message_payload(message), &body, sizeof(body));
+    } else {
+        trp_publish_copy(trp_message_payload(message), what->data, what->size);
+    }
+    return message;
+}
+
 /* Sends a routed cell to a dispatcher of this node. False when there was no room for it. */
 bool trp_publish_routed(trp_site_t *site, const trp_replica_topic_t *topic, uint8_t replica,
                         const trp_publication_t *what, const trp_routing_words_t *words);

@@ -64,6 +64,10 @@ static inline void publish_go(trp_site_t *site, trp_replica_topic_t *topic,
         }
         return;
     }
+    if (TRP_LIKELY(topic->flags == 0 && topic->near_len == 1)) {
+        trp_publish_near(site, topic, topic->near[0], what);
+        return;
+    }
     trp_publish_all(site, topic, what, TRP_SCOPE_ALL);
 }
 

@@ -231,6 +231,7 @@ static troupe_err_t replica_enter(trp_replica_t *replica, trp_resolved_t *resolv
         &replica->chunks[id >> TRP_REPLICA_CHUNK_BITS][id & (TRP_REPLICA_CHUNK_LEN - 1)];
     TRP_ASSERT(topic->name == NULL);
     topic->name = name;
+    topic->id = id;
     topic->generation = name->generation;
     replica_set_targets(replica, topic, resolved->targets);
     replica_index_put(replica->index, replica->index_mask, name);

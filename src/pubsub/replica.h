@@ -74,6 +74,7 @@ typedef struct trp_replica_topic {
     TRP_ALIGNED(TRP_CACHE_LINE) const trp_atom_t *name; /* Referenced; NULL: the place is free. */
     trp_targets_t *targets;                             /* Referenced. */
     trp_subscribers_t subscribers;                      /* Plain ones here, pending ones too. */
+    uint32_t id;
     uint32_t generation;
     uint8_t flags;
     uint8_t near_len; /* Other dispatchers of this node with plain subscribers. */

@@ -300,11 +300,18 @@ static void a_forged_bucket_and_garbage_are_refused_and_counted(void)
     town_call_t call = {.name = "mine", .cluster = true};
     town_subscribe(subscriber, &call);
     CHECK_EQ_U64(town_count_all(&town, 1, "mine"), 1);
+    /* What comes from a node before it is known as a member is refused and counted, too. */
     troupe_pubsub_stats_t stats = {.size = sizeof(stats)};
-    CHECK_OK(trp_link_control_send(town.nodes[0].link, town.nodes[1].uid, TRP_SERVICE_PUBSUB,
-                                   "\x95\x05garbage", 9));
     CHECK_EVENTUALLY(troupe_pubsub_stats(&town.nodes[1].node, &stats) == TROUPE_OK &&
-                         stats.refused == 1,
+                         stats.entries == 1,
+                     TOWN_PATIENCE_MS);
+    uint64_t before = stats.refused;
+    for (uint32_t i = 0; i < 5; i++) {
+        CHECK_OK(trp_link_control_send(town.nodes[0].link, town.nodes[1].uid, TRP_SERVICE_PUBSUB,
+                                       "\x95\x05garbage", 9));
+    }
+    CHECK_EVENTUALLY(troupe_pubsub_stats(&town.nodes[1].node, &stats) == TROUPE_OK &&
+                         stats.refused >= before + 5,
                      TOWN_PATIENCE_MS);
     CHECK_EQ_U64(town_count_all(&town, 1, "mine"), 1);
     town_close(&town);
