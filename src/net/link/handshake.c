@@ -283,6 +283,14 @@ static void handshake_accept(trp_link_t *link, const trp_sender_t *sender, const
         return;
     }
     trp_session_prepare(link, peer);
+    if (sender->user_id != NULL && peer->user_id[0] != '\0' &&
+        strcmp(peer->user_id, sender->user_id) != 0) {
+        trp_events_refused(link, hello, TROUPE_EAUTH, "this incarnation has another key");
+        handshake_refuse(link, sender->routing_id, TROUPE_EAUTH,
+                         "this incarnation has another key");
+        trp_peer_unref(&peer);
+        return;
+    }
     if (!peer->session.is_up) {
         trp_peers_describe(&link->registry, peer, hello->name, hello->address);
     }

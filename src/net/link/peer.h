@@ -107,6 +107,7 @@ struct trp_peer {
     /* ---- the link thread's own ---- */
     trp_dial_t dial;
     trp_session_t session;
+    char user_id[TRP_LINK_KEY_SIZE + 1]; /* With CURVE: the key of its first session, and of all. */
     uint64_t generation;    /* For the next session. */
     uint64_t tables;        /* Names our `numbers`, for the peer to know them again. */
     uint64_t tables_theirs; /* The same of the peer's; 0: not yet known. */

@@ -404,6 +404,32 @@ trp_remote_verdict_t trp_outbox_send(void *context, trp_dispatcher_t *d, const t
 
 /* ---- publishes ------------------------------------------------------------------------------- */
 
+/* Whether the peer knows a name already. */
+static inline bool send_knows_name(const trp_out_t *out, const trp_link_name_t *name)
+{
+    if (name->id == 0) {
+        return true;
+    }
+    const uint32_t *page =
+        name->id < TRP_LINK_NAMES_MAX ? out->names[name->id / TRP_OUTBOX_NAME_PAGE] : NULL;
+    return page != NULL && page[name->id % TRP_OUTBOX_NAME_PAGE] == name->generation;
+}
+
+/* A publish of few bytes of which nothing has to be defined. */
+static inline bool send_is_plain_publish(const trp_out_t *out, const trp_link_publish_t *publish,
+                                         trp_view_t *ret_bytes)
+{
+    const trp_outgoing_t *body = &publish->body;
+    *ret_bytes = trp_view_make(body->data, body->size);
+    if (body->shared != NULL) {
+        *ret_bytes = trp_view_make(trp_body_bytes(body->shared), body->shared->size);
+    }
+    return out->frame != NULL && ret_bytes->size <= TRP_LINK_ORDINARY_SIZE_MAX &&
+           (body->shared == NULL || !body->shared->is_object) &&
+           send_knows_name(out, &publish->topic) && send_knows_name(out, &publish->group) &&
+           send_knows_type(out, body->type);
+}
+
 trp_remote_verdict_t trp_link_publish(trp_link_t *link, trp_dispatcher_t *d, uint64_t uid,
                                       const trp_link_publish_t *publish)
 {
@@ -434,6 +460,11 @@ trp_remote_verdict_t trp_link_publish(trp_link_t *link, trp_dispatcher_t *d, uin
         .token = publish->token,
     };
     send_set_sender(outbox, &envelope, publish->body.sender);
+    trp_view_t bytes;
+    if (TRP_LIKELY(send_is_plain_publish(out, publish, &bytes))) {
+        send_finish(outbox, out, out->frame->data + out->frame->size, &envelope, bytes);
+        return verdict;
+    }
     troupe_drop_t reason = send_any(outbox, out, &publish->body, publish, &envelope);
     return reason == TROUPE_DROP_LEN ? verdict : send_refused(reason);
 }

@@ -277,6 +277,7 @@ void trp_session_prove(trp_link_t *link, trp_conn_t *conn, trp_in_t *in,
     if (present->is_up) {
         session_close(link, peer);
     }
+    (void)trp_text_copy(peer->user_id, sizeof(peer->user_id), in->user_id);
     session_replace(link, peer);
     session_begin(link, peer, &session, theirs);
     trp_peer_unref(&peer);

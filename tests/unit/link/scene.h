@@ -14,6 +14,7 @@
 typedef struct scene {
     stage_t stage; /* First: puppets work on it. */
     pair_end_t end;
+    const trp_link_topic_hooks_t *hooks; /* NULL: none. */
 } scene_t;
 
 #define SCENE_DISPATCHERS 2u
@@ -48,6 +49,9 @@ static void scene_start(scene_t *scene)
     REQUIRE_OK(trp_link_service_register(scene->end.link, TRP_SERVICE_TEST,
                                          SCENE_DISPATCHERS /* the system's */, pair_on_service,
                                          &scene->end));
+    if (scene->hooks != NULL) {
+        trp_link_set_topic_hooks(scene->end.link, scene->hooks);
+    }
     REQUIRE_OK(trp_runtime_start(scene->stage.node.runtime));
     REQUIRE_OK(trp_link_start(scene->end.link));
     REQUIRE_OK(troupe_port_open(&scene->stage.node, &scene->stage.port));
