@@ -108,9 +108,9 @@ struct trp_peer {
     trp_dial_t dial;
     trp_session_t session;
     char user_id[TRP_LINK_KEY_SIZE + 1]; /* With CURVE: the key of its first session, and of all. */
-    uint64_t generation;    /* For the next session. */
-    uint64_t tables;        /* Names our `numbers`, for the peer to know them again. */
-    uint64_t tables_theirs; /* The same of the peer's; 0: not yet known. */
+    uint64_t generation;                 /* For the next session. */
+    uint64_t tables;                     /* Names our `numbers`, for the peer to know them again. */
+    uint64_t tables_theirs;              /* The same of the peer's; 0: not yet known. */
     trp_stream_t ordinary;
     trp_stream_t control;
     uint64_t next_ordinary; /* First sequences not taken yet. */
