@@ -322,7 +322,9 @@ static void split_judge(trp_cluster_core_t *core)
 static bool split_is_orphaned(trp_cluster_core_t *core)
 {
     trp_split_t *split = &core->split;
-    if (trp_settle_leader(core) != NULL || core->settle.settled.len == 0) {
+    /* Looked at in every step, so who is settled itself doesn't go through all the others. */
+    if (trp_uids_has(&core->settle.settled, core->self->uid) || trp_settle_leader(core) != NULL ||
+        core->settle.settled.len == 0) {
         split->orphan_since = TRP_CLOCK_NEVER;
         return false;
     }

@@ -313,6 +313,9 @@ static void world_on_message(void *user, size_t index, uint64_t now, size_t from
     switch (bytes[0]) {
     case FRAME_HELLO:
         world_frame(world, index, from, FRAME_HERE, from_uid, trp_view_make(NULL, 0));
+        if (*world_session(world, index, from) != from_uid) { /* Links stand both ways. */
+            world_frame(world, index, from, FRAME_HELLO, 0, trp_view_make(NULL, 0));
+        }
         break;
     case FRAME_HERE:
         world_on_here(world, index, now, from, from_uid);
