@@ -526,6 +526,144 @@ static void unused_names_are_reclaimed(void)
     town_close(&town);
 }
 
+/* ---- by handle ------------------------------------------------------------------------------- */
+
+typedef struct handle_call {
+    troupe_topic_t topic;
+    uint64_t value;
+    size_t size;
+} handle_call_t;
+
+static troupe_err_t act_by_handle(troupe_actor_t *self, citizen_t *citizen, void *argument)
+{
+    const handle_call_t *call = argument;
+    static const uint8_t zeros[70000];
+    if (call->size > 0) {
+        return troupe_publish(self, call->topic, citizen->home->blob_type, zeros, call->size);
+    }
+    return troupe_publish(self, call->topic, citizen->home->number_type, &call->value,
+                          sizeof(call->value));
+}
+
+static troupe_err_t act_shared(troupe_actor_t *self, citizen_t *citizen, void *argument)
+{
+    const handle_call_t *call = argument;
+    troupe_body_t *body = NULL;
+    troupe_err_t err = troupe_body_create(self, citizen->home->number_type, &call->value,
+                                          sizeof(call->value), &body);
+    for (uint32_t i = 0; i < 3 && err == TROUPE_OK; i++) {
+        err = troupe_publish_shared(self, call->topic, body);
+    }
+    troupe_body_unref(&body);
+    return err;
+}
+
+static troupe_err_t act_shared_none(troupe_actor_t *self, citizen_t *citizen, void *argument)
+{
+    const handle_call_t *call = argument;
+    (void)citizen;
+    return troupe_publish_shared(self, call->topic, NULL);
+}
+
+static void a_handle_publishes_until_its_topic_is_forgotten(void)
+{
+    town_options_t options = {.nodes = 1, .dispatchers = 2};
+    options.pubsub.tombstone_ns = 100 * UINT64_C(1000000);
+    town_open(&town, &options);
+    troupe_node_t *node = &town.nodes[0].node;
+    citizen_t *publisher = town_citizen(&town, 0, 0);
+    citizen_t *near = town_citizen(&town, 0, 0);
+    citizen_t *far = town_citizen(&town, 0, 1);
+    handle_call_t call = {.value = 5};
+    town_call_t subscribe = {.name = "handle"};
+    troupe_topic_options_t dropping = TROUPE_TOPIC_OPTIONS_INIT;
+    dropping.slow_node = TROUPE_SLOW_NODE_DROP;
+    REQUIRE_OK(troupe_topic_open(node, "handle", 6, &dropping, &call.topic));
+    town_subscribe(near, &subscribe);
+    CHECK_OK(town_do(publisher, act_by_handle, &call));
+    CHECK_EVENTUALLY(citizen_count(near, GOT_NUMBER) == 1, TOWN_PATIENCE_MS);
+    town_subscribe(far, &subscribe);
+    CHECK_OK(town_do(publisher, act_by_handle, &call));
+    call.size = 70000;
+    CHECK_OK(town_do(publisher, act_by_handle, &call));
+    call.size = 0;
+    CHECK_OK(town_do(publisher, act_shared, &call));
+    CHECK_EVENTUALLY(citizen_count(near, GOT_NUMBER) == 6, TOWN_PATIENCE_MS);
+    CHECK_EVENTUALLY(citizen_count(far, GOT_NUMBER) == 5, TOWN_PATIENCE_MS);
+    CHECK_ERR(town_do(publisher, act_shared_none, &call), TROUPE_EINVAL);
+    CHECK_OK(town_do(near, act_unsubscribe, &subscribe));
+    CHECK_OK(town_do(far, act_unsubscribe, &subscribe));
+    troupe_topic_t copy = call.topic;
+    troupe_topic_close(node, &copy);
+    CHECK_EQ_U64(copy.generation, 0);
+    troupe_topic_close(node, &copy);
+    char name[16];
+    size_t size = 0;
+    CHECK_EVENTUALLY(troupe_topic_name(node, call.topic, name, sizeof(name), &size) ==
+                         TROUPE_ENOENT,
+                     TOWN_PATIENCE_MS);
+    CHECK_ERR(town_do(publisher, act_by_handle, &call), TROUPE_ENOENT);
+    town_close(&town);
+}
+
+static void bad_arguments_are_refused(void)
+{
+    open_town();
+    troupe_node_t *node = &town.nodes[0].node;
+    citizen_t *citizen = town_citizen(&town, 0, 0);
+    troupe_topic_t topic;
+    troupe_topic_info_t info;
+    troupe_topic_options_t options = TROUPE_TOPIC_OPTIONS_INIT;
+    troupe_pubsub_stats_t stats = {.size = 1};
+    char name[2];
+    size_t size = 0;
+    CHECK_ERR(troupe_topic_open(node, "", 0, NULL, &topic), TROUPE_EINVAL);
+    CHECK_ERR(troupe_topic_open(node, NULL, 1, NULL, &topic), TROUPE_EINVAL);
+    options.size = 1;
+    CHECK_ERR(troupe_topic_open(node, "x", 1, &options, &topic), TROUPE_EINVAL);
+    CHECK_ERR(troupe_pubsub_stats(node, &stats), TROUPE_EINVAL);
+    REQUIRE_OK(troupe_topic_open(node, "long", 4, NULL, &topic));
+    CHECK_ERR(troupe_topic_name(node, topic, name, sizeof(name), &size), TROUPE_ETOOBIG);
+    CHECK_EQ_U64(size, 4);
+    troupe_topic_close(node, &topic);
+    CHECK_ERR(troupe_topic_count(node, topic, &info), TROUPE_ENOENT);
+    CHECK_ERR(troupe_topic_count(NULL, topic, &info), TROUPE_ENOTREADY);
+    CHECK_ERR(troupe_topics_visit(NULL, NULL, NULL), TROUPE_ENOTREADY);
+    handle_call_t none = {.value = 1};
+    CHECK_ERR(town_do(citizen, act_by_handle, &none), TROUPE_ENOENT);
+    town_call_t call = {.name = "x", .slow = (troupe_slow_t)9};
+    CHECK_ERR(town_do(citizen, act_subscribe, &call), TROUPE_EINVAL);
+    town_call_t grouped = {.name = "x.*", .group = "g"};
+    CHECK_ERR(town_do(citizen, act_subscribe_pattern, &grouped), TROUPE_EINVAL);
+    CHECK_ERR(town_do(citizen, act_put, &grouped), TROUPE_EINVAL);
+    town_call_t routed = {.name = "x", .routing = (troupe_routing_t)9};
+    CHECK_ERR(town_do(citizen, act_publish_to_groups, &routed), TROUPE_EINVAL);
+    CHECK_ERR(town_do(citizen, act_publish_confirmed, &routed), TROUPE_EINVAL);
+    CHECK_ERR(town_do(citizen, act_send, &routed), TROUPE_EINVAL);
+    town_close(&town);
+}
+
+static void more_dispatchers_than_fit_into_a_line_all_get_it(void)
+{
+    town_options_t options = {.nodes = 1, .dispatchers = 10};
+    town_open(&town, &options);
+    citizen_t *publisher = town_citizen(&town, 0, 0);
+    citizen_t *subscribers[10];
+    town_call_t call = {.name = "wide"};
+    for (uint32_t i = 0; i < 10; i++) {
+        subscribers[i] = town_citizen(&town, 0, i);
+        town_subscribe(subscribers[i], &call);
+    }
+    for (uint64_t n = 0; n < 100; n++) {
+        town_publish(publisher, "wide", n);
+    }
+    for (uint32_t i = 0; i < 10; i++) {
+        CHECK_EVENTUALLY(citizen_count(subscribers[i], GOT_NUMBER) == 100, TOWN_PATIENCE_MS);
+        CHECK_EQ_U64(atomic_load(&subscribers[i]->unordered), 0);
+    }
+    town_close(&town);
+}
+
 static const check_case_t cases[] = {
     CHECK_CASE(the_acknowledgement_comes_before_the_first_message),
     CHECK_CASE(every_publish_after_the_acknowledgement_arrives_in_order),
@@ -546,6 +684,9 @@ static const check_case_t cases[] = {
     CHECK_CASE(actors_are_reached_by_path),
     CHECK_CASE(topics_are_listed_while_they_have_subscribers),
     CHECK_CASE(unused_names_are_reclaimed),
+    CHECK_CASE(a_handle_publishes_until_its_topic_is_forgotten),
+    CHECK_CASE(bad_arguments_are_refused),
+    CHECK_CASE(more_dispatchers_than_fit_into_a_line_all_get_it),
 };
 
 CHECK_MAIN("pubsub.local", cases)
