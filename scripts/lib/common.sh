@@ -10,7 +10,9 @@ quietly() {
     "$@" >"$log" 2>&1 || status=$?
     if [ $status -ne 0 ]; then
         echo "failed ($status): $*" >&2
-        tail -n 80 "$log" >&2
+        # The complaint first: with several compilers at once it isn't at the end.
+        grep -E -A 8 '(error|undefined reference|Error [0-9])' "$log" | head -n 60 | cut -c 1-300 >&2 || true
+        tail -n 40 "$log" | cut -c 1-300 >&2
     fi
     rm -f "$log"
     return $status
