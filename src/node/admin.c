@@ -225,10 +225,11 @@ static troupe_err_t admin_open_socket(trp_admin_t *admin)
 {
     const char *path = admin->node->settings.values.node.admin_socket;
     admin->address.sun_family = AF_UNIX;
-    if (strlen(path) >= sizeof(admin->address.sun_path)) {
+    size_t size = strlen(path);
+    if (size >= sizeof(admin->address.sun_path)) {
         return TROUPE_ECONFIG;
     }
-    strcpy(admin->address.sun_path, path);
+    memcpy(admin->address.sun_path, path, size + 1);
     troupe_err_t err = admin_lock(admin);
     if (err == TROUPE_OK) {
         err = admin_clear(admin);

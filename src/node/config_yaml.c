@@ -9,7 +9,7 @@
 
 #include <errno.h>
 #include <limits.h>
-#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <libfyaml.h>
@@ -384,10 +384,13 @@ static void config_take_diagnostic(struct fy_diag *diag, void *user, const char 
     memcpy(reader->syntax, found + sizeof(mark) - 1, message_size);
     reader->syntax[message_size] = '\0';
     reader->syntax[strcspn(reader->syntax, "\n")] = '\0';
-    unsigned line = 0;
     const char *source_end = memrchr(text, '>', (size_t)(found - text));
-    if (source_end != NULL && sscanf(source_end, ">:%u:", &line) == 1 && line > 0) {
-        reader->place.line = line;
+    unsigned long line = 0;
+    if (source_end != NULL && source_end[1] == ':') {
+        line = strtoul(source_end + 2, NULL, 10); /* Ends at the next colon, before `found`. */
+    }
+    if (line > 0 && line <= UINT32_MAX) {
+        reader->place.line = (uint32_t)line;
     }
 }
 

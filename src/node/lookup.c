@@ -186,7 +186,7 @@ static troupe_err_t lookup_ask_member(lookup_t *lookup, uint64_t uid, const char
     lookup->token_last += 1;
     request[0] = TRP_LOOKUP_REQUEST;
     trp_store_le64(request + 1, lookup->token_last);
-    memcpy(request + 9, path, size);
+    memcpy(request + 9, path, size); /* NOLINT(bugprone-not-null-terminated-result): by size. */
     troupe_err_t err =
         trp_link_control_send(lookup->node->link, uid, TRP_SERVICE_LOOKUP, request, 9 + size);
     if (err == TROUPE_OK) {

@@ -33,8 +33,9 @@ static bool client_folder_is_ours(const char *path)
 
 bool tool_socket_default(char *ret_path, size_t capacity, bool make_folder)
 {
-    const char *given = getenv("TROUPE_ADMIN_SOCKET");
-    const char *runtime = getenv("XDG_RUNTIME_DIR");
+    /* The environment is read before there are threads, and written nowhere. */
+    const char *given = getenv("TROUPE_ADMIN_SOCKET"); /* NOLINT(concurrency-mt-unsafe) */
+    const char *runtime = getenv("XDG_RUNTIME_DIR");   /* NOLINT(concurrency-mt-unsafe) */
     char folder[64];
     if (given != NULL && given[0] != '\0') {
         return (size_t)snprintf(ret_path, capacity, "%s", given) < capacity;
@@ -68,7 +69,7 @@ void tool_client_complain(const tool_args_t *args)
     struct sockaddr_un address;
     if (client_address(args, &address)) {
         tool_complain("no node answers at %s (%s); is it running? another one: --socket PATH",
-                      address.sun_path, strerror(errno));
+                      address.sun_path, trp_text_of_errno(errno));
     } else {
         tool_complain("the path of the admin socket is longer than %zu bytes",
                       sizeof(address.sun_path) - 1);

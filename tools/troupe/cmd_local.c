@@ -12,6 +12,7 @@
 #include <troupe/node.h>
 #include <troupe/version.h>
 
+#include "base/text.h"
 #include "tool.h"
 
 #define LOCAL_PATH_SIZE 4096
@@ -29,14 +30,14 @@ static bool local_write_key(const char *path, const char *key, mode_t mode)
 {
     int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, mode);
     if (fd < 0) {
-        tool_complain("%s: %s", path, strerror(errno));
+        tool_complain("%s: %s", path, trp_text_of_errno(errno));
         return false;
     }
     bool is_written = dprintf(fd, "%s\n", key) == (int)strlen(key) + 1;
     is_written = fsync(fd) == 0 && is_written;
     is_written = close(fd) == 0 && is_written;
     if (!is_written) {
-        tool_complain("%s: can't be written: %s", path, strerror(errno));
+        tool_complain("%s: can't be written: %s", path, trp_text_of_errno(errno));
         unlink(path);
     }
     return is_written;
@@ -118,6 +119,6 @@ tool_exit_t tool_run_bench(const tool_args_t *args)
         memcpy(&argv[i + 1], &args->items[i], sizeof(argv[0]));
     }
     execv(path, argv);
-    tool_complain("%s: %s", path, strerror(errno));
+    tool_complain("%s: %s", path, trp_text_of_errno(errno));
     return TOOL_FAILED;
 }

@@ -22,6 +22,7 @@
 #include <troupe/node.h>
 
 #include "base/clock.h"
+#include "base/text.h"
 #include "client.h"
 #include "log_sink.h"
 #include "settings.h"
@@ -130,7 +131,7 @@ static bool node_open_log(node_program_t *program)
     tool_config_text(program->config, "log.format", format, sizeof(format));
     const char *path = program->log_file[0] != '\0' ? program->log_file : NULL;
     if (!log_sink_open(&program->sink, path, strcmp(format, "json") == 0)) {
-        tool_complain("log.file: %s can't be opened: %s", path, strerror(errno));
+        tool_complain("log.file: %s can't be opened: %s", path, trp_text_of_errno(errno));
         return false;
     }
     return true;
@@ -347,7 +348,7 @@ tool_exit_t tool_run_node(const tool_args_t *args)
     if (node_open_fds(&program)) {
         code = node_live(&program);
     } else {
-        tool_complain("no descriptors: %s", strerror(errno));
+        tool_complain("no descriptors: %s", trp_text_of_errno(errno));
     }
     log_sink_close(&program.sink);
     troupe_config_destroy(&program.config);
