@@ -125,9 +125,11 @@ void bench_stage_close(bench_stage_t *stage)
 bool bench_stage_run(void *context, uint64_t messages, bench_sample_t *ret_sample)
 {
     bench_stage_t *stage = context;
+    /* In ping-pong the publishers say when all is done. */
+    const uint64_t expected = stage->setup.load == BENCH_LOAD_PINGPONG ? UINT64_MAX : messages;
     bench_counts_t before;
     uint64_t start;
-    if (!bench_stage_order(stage, BENCH_PLACE_ARM, messages, 0)) {
+    if (!bench_stage_order(stage, BENCH_PLACE_ARM, expected, 0)) {
         return false;
     }
     before = stage->answer->counts;
